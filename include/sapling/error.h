@@ -1,0 +1,47 @@
+/* error.h - the result codes of every Sapling call, and what they mean.
+ *
+ * A function that can fail returns `int`: SAP_OK (0) or one of the codes below. Out-parameters are
+ * written only on SAP_OK unless a call says otherwise. One table gives names, numbers and texts. */
+#ifndef SAPLING_ERROR_H
+#define SAPLING_ERROR_H
+
+#if defined(__GNUC__)
+#define SAP_API __attribute__((visibility("default")))
+#else
+#define SAP_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* X(name, number, text). Numbers are stable: they are stored and sent. */
+#define SAP_ERROR_TABLE(X)                                                                    \
+    X(SAP_OK, 0, "success")                                                                   \
+    X(SAP_NOTFOUND, 1, "no such key, or no further row")                                      \
+    X(SAP_ERROR, 2, "misuse of the call: check its arguments and the state of its objects")   \
+    X(SAP_FULL, 3, "no room: a key or value above its limit, or storage at its maximum size") \
+    X(SAP_READONLY, 4, "write through a read-only transaction or handle")                     \
+    X(SAP_BUSY, 5, "in use: another transaction is open; try again")                          \
+    X(SAP_EXISTS, 6, "the key or object exists already")                                      \
+    X(SAP_CONFLICT, 7, "the current value is not the expected one")                           \
+    X(SAP_INVALID, 8, "data that breaks its layout or its refinement")                        \
+    X(SAP_CORRUPT, 9, "stored data is damaged")                                               \
+    X(SAP_IO, 10, "a read, write or sync failed")                                             \
+    X(SAP_NOMEM, 11, "out of memory")                                                         \
+    X(SAP_FENCED, 12, "the lease that allowed this has passed to another owner")
+
+enum {
+#define SAP_ERROR_ENUM(name, number, text) name = number,
+    SAP_ERROR_TABLE(SAP_ERROR_ENUM)
+#undef SAP_ERROR_ENUM
+        SAP_INVALID_DATA = SAP_INVALID
+};
+
+/* The text of a code; a fixed text for a number that is none. Never NULL; static storage. */
+SAP_API const char *sap_strerror(int rc);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,120 @@
+# Tests, sanitizer runs, fuzzing and examples.
+#
+# tests/{unit,integration,stress}/*_test.c are one binary each, linked with the variant's raw
+# objects and with tests/support/*.c. *_threads_test.c needs threads: left out of `nothreads`,
+# and the only ones `tsan` runs.
+
+TEST_DIRS    ?= unit integration stress
+TEST_TIMEOUT ?= 300
+T            ?=
+
+TEST_SRCS    := $(sort $(foreach d,$(TEST_DIRS),$(wildcard tests/$d/*_test.c)))
+SUPPORT_SRCS := $(sort $(wildcard tests/support/*.c))
+FUZZ_SRCS    := $(sort $(wildcard tests/fuzz/*_fuzz.c))
+EXAMPLE_SRCS := $(sort $(wildcard examples/native/*.c))
+
+# Only names that contain $(T), when it is given.
+wanted = $(if $(T),$(foreach f,$1,$(if $(findstring $(T),$f),$f)),$1)
+
+tests_all       := $(call wanted,$(TEST_SRCS))
+tests_threads   := $(filter %_threads_test.c,$(tests_all))
+tests_nothreads := $(filter-out %_threads_test.c,$(tests_all))
+
+# $(call test_bins,VARIANT,SOURCES)
+test_bins    = $(2:tests/%.c=build/$1/tests/%)
+support_objs = $(SUPPORT_SRCS:%.c=build/$1/obj/%.o)
+
+define TEST_RULES
+build/$1/tests/%_test: build/$1/obj/tests/%_test.o $$(call support_objs,$1) $$(call lib_objs,$1)
+	@mkdir -p $$(@D)
+	@echo '  LD      $$@'
+	$$(Q)$$(CC_$1) $$(LDFLAGS_ALL) $$(LDFLAGS_$1) $$(LDFLAGS) -o $$@ $$^ $$(CHECK_LIBS) $$(LIB_LIBS)
+endef
+$(foreach v,test clang-test asan tsan nothreads,$(eval $(call TEST_RULES,$v)))
+
+RUN_TESTS = $(PYTHON) tools/run_tests.py --jobs $(JOBS) --timeout $(TEST_TIMEOUT)
+
+# Address-space randomisation beyond 28 bits collides with the sanitizers' shadow memory.
+NO_ASLR = $(eval NO_ASLR := $$(shell [ "$$$$(cat /proc/sys/vm/mmap_rnd_bits 2>/dev/null || echo 0)" -gt 28 ] \
+            && setarch -R true 2>/dev/null && echo setarch -R))$(NO_ASLR)
+
+ASAN_ENV = ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1:abort_on_error=0 \
+           UBSAN_OPTIONS=print_stacktrace=1 CK_TIMEOUT_MULTIPLIER=4
+TSAN_ENV = TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 CK_TIMEOUT_MULTIPLIER=8
+
+.PHONY: check check-clang check-nothreads asan tsan leak-check leak-probe \
+        fuzz fuzz-smoke examples check-examples tests
+
+tests: $(call test_bins,test,$(TEST_SRCS)) ## Build the test binaries without running them
+
+check: $(call test_bins,test,$(tests_all)) ## Run all tests (gcc, faults and slow assertions on)
+	$(Q)$(RUN_TESTS) --name check $^
+
+check-clang: $(call test_bins,clang-test,$(tests_all)) ## Run all tests built by clang
+	$(Q)$(RUN_TESTS) --name check-clang $^
+
+check-nothreads: $(call test_bins,nothreads,$(tests_nothreads)) ## Run the tests of the build without threads
+	$(Q)$(RUN_TESTS) --name check-nothreads $^
+
+asan: $(call test_bins,asan,$(tests_all)) ## Run all tests under address and undefined-behaviour sanitizers
+	$(Q)$(ASAN_ENV) $(NO_ASLR) $(RUN_TESTS) --name asan $^
+
+tsan: $(call test_bins,tsan,$(tests_threads)) ## Run the threaded tests under the thread sanitizer
+	$(Q)$(TSAN_ENV) $(NO_ASLR) $(RUN_TESTS) --name tsan $^
+
+# --- leaks -------------------------------------------------------------------------------------
+# Unit tests under valgrind, which also sees reads of uninitialised memory. Threaded tests are
+# left to `asan` (leaks on) and `tsan`: valgrind runs one thread at a time.
+LEAK_SKIP  ?=
+LEAK_TESTS ?= $(filter-out $(LEAK_SKIP:%=tests/unit/%.c),$(filter tests/unit/%,$(tests_nothreads)))
+VALGRIND   ?= valgrind
+VALGRIND_FLAGS := --quiet --leak-check=full --errors-for-leak-kinds=definite,indirect,possible \
+                  --show-leak-kinds=definite,indirect,possible --error-exitcode=99
+
+build/test/tests/tools/leak_probe: build/test/obj/tests/tools/leak_probe.o
+	@mkdir -p $(@D)
+	$(Q)$(CC_test) $(LDFLAGS_ALL) -o $@ $^ $(CHECK_LIBS)
+
+build/asan/tests/tools/leak_probe: build/asan/obj/tests/tools/leak_probe.o
+	@mkdir -p $(@D)
+	$(Q)$(CC_asan) $(LDFLAGS_ALL) $(LDFLAGS_asan) -o $@ $^ $(CHECK_LIBS)
+
+leak-probe: build/test/tests/tools/leak_probe build/asan/tests/tools/leak_probe ## Prove that the leak checkers fail on a leak
+	$(Q)sh tests/tools/leak_probe.sh "$(VALGRIND) $(VALGRIND_FLAGS)" build/test/tests/tools/leak_probe
+	$(Q)$(ASAN_ENV) sh tests/tools/leak_probe.sh "$(NO_ASLR)" build/asan/tests/tools/leak_probe
+
+leak-check: leak-probe $(call test_bins,test,$(LEAK_TESTS)) ## Run the unit tests under valgrind
+	$(Q)CK_TIMEOUT_MULTIPLIER=30 $(RUN_TESTS) --name leak-check \
+	    --wrapper '$(VALGRIND) $(VALGRIND_FLAGS)' $(filter-out leak-probe,$^)
+
+# --- fuzzing -----------------------------------------------------------------------------------
+FUZZ_SECONDS       ?= 600
+FUZZ_SMOKE_SECONDS ?= 20
+FUZZ_SMOKE_RUNS    ?= 2000000
+FUZZ_BINS := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(call wanted,$(FUZZ_SRCS)))
+
+build/fuzz/%_fuzz: build/fuzz/obj/tests/fuzz/%_fuzz.o $(call support_objs,fuzz) $(call lib_objs,fuzz)
+	@echo '  LD      $@'
+	$(Q)$(CC_fuzz) -fsanitize=fuzzer $(LDFLAGS_ALL) $(LDFLAGS_fuzz) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(LIB_LIBS)
+
+fuzz-smoke: $(FUZZ_BINS) ## Run every fuzz target for a short while
+	$(Q)$(NO_ASLR) $(PYTHON) tools/run_fuzz.py --name fuzz-smoke --jobs $(JOBS) \
+	    --seconds $(FUZZ_SMOKE_SECONDS) --runs $(FUZZ_SMOKE_RUNS) $^
+
+fuzz: $(FUZZ_BINS) ## Run every fuzz target for FUZZ_SECONDS
+	$(Q)$(NO_ASLR) $(PYTHON) tools/run_fuzz.py --name fuzz --jobs $(JOBS) --seconds $(FUZZ_SECONDS) $^
+
+# --- examples ----------------------------------------------------------------------------------
+# As a user would build them: public headers and the static library, nothing else.
+EXAMPLE_BINS := $(EXAMPLE_SRCS:examples/native/%.c=build/examples/%)
+
+build/examples/%: examples/native/%.c build/libsapling.a $(PUBLIC_HEADERS) build/release/flags
+	@mkdir -p $(@D)
+	@echo '  CC      $@'
+	$(Q)$(CC) -std=c11 -O2 -g -pthread $(WARN_TEST) $(HARDEN) -fPIE -pie -Iinclude $(CFLAGS) $(LDFLAGS_ALL) $(LDFLAGS) \
+	    -o $@ $< build/libsapling.a $(LIB_LIBS)
+
+examples: $(EXAMPLE_BINS) ## Build the examples against the public headers and the static library
+
+check-examples: $(EXAMPLE_BINS) ## Run the examples and compare their output
+	$(Q)$(RUN_TESTS) --name check-examples --examples examples/native $^

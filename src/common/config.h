@@ -1,0 +1,27 @@
+/* config.h - the build switches of the whole tree, each with its default.
+ *
+ * A switch is always defined, as 0 or not 0, and is tested with #if, never with #ifdef, so that
+ * a misspelt one does not silently mean "off" in one file and "on" in another. */
+#ifndef SAPLING_COMMON_CONFIG_H
+#define SAPLING_COMMON_CONFIG_H
+
+/* Threads and atomics. wasm32-wasi has neither. */
+#ifndef SAPLING_THREADED
+#ifdef __wasi__
+#define SAPLING_THREADED 0
+#else
+#define SAPLING_THREADED 1
+#endif
+#endif
+
+/* Fault points (fault.h). Test builds only. */
+#ifndef SAP_FAULTS
+#define SAP_FAULTS 0
+#endif
+
+/* Assertions too slow for production (assert.h). Test builds only. */
+#ifndef SAP_SLOW_ASSERTS
+#define SAP_SLOW_ASSERTS 0
+#endif
+
+#endif

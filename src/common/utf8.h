@@ -1,0 +1,23 @@
+/* utf8.h - text from outside, one code point at a time.
+ *
+ * Well-formed is what the Unicode standard says: no overlong forms, no surrogates, nothing above
+ * U+10FFFF. Decoding never fails and always moves on: ill-formed bytes are taken as the standard
+ * recommends, each longest start of a sequence that cannot be completed as one UTF8_BAD. */
+#ifndef SAPLING_COMMON_UTF8_H
+#define SAPLING_COMMON_UTF8_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Not a code point: stands for ill-formed bytes. Apart from U+FFFD, which is well-formed input. */
+#define UTF8_BAD UINT32_MAX
+
+/* Decodes the code point, or UTF8_BAD, that p[0..len) starts with; len > 0. Returns how many bytes
+ * it takes: 1 to 4. */
+size_t utf8_decode(const uint8_t *p, size_t len, uint32_t *code_out);
+
+/* Whether all of data[0..len) is well-formed. */
+bool utf8_valid(const void *data, size_t len);
+
+#endif

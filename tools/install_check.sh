@@ -1,0 +1,35 @@
+#!/bin/sh
+# Installs into a scratch directory, then builds and runs a program against what is there, found
+# by pkg-config alone: once with the shared library, once fully static.
+set -eu
+
+: "${CC:=gcc}" "${MAKE:=make}" "${PKG_CONFIG:=pkg-config}"
+root=$(mktemp -d "${TMPDIR:-/tmp}/sapling-install-XXXXXX")
+trap 'rm -rf "$root"' EXIT
+prefix=/opt/sapling
+
+"$MAKE" --no-print-directory install DESTDIR="$root" PREFIX="$prefix" >"$root/log" 2>&1 || {
+    cat "$root/log"
+    exit 1
+}
+
+export PKG_CONFIG_PATH="$root$prefix/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$root"
+cp tests/tools/install_check.c "$root/program.c"
+cd "$root"
+
+version=$("$PKG_CONFIG" --modversion sapling)
+# pkg-config prints words meant to be split.
+# shellcheck disable=SC2046
+"$CC" -std=c11 -Wall -Wextra -Werror $("$PKG_CONFIG" --cflags sapling) program.c \
+    $("$PKG_CONFIG" --libs sapling) -o program-shared
+# shellcheck disable=SC2046
+"$CC" -std=c11 -Wall -Wextra -Werror -static $("$PKG_CONFIG" --cflags sapling) program.c \
+    $("$PKG_CONFIG" --static --libs sapling) -o program-static
+
+shared=$(LD_LIBRARY_PATH="$root$prefix/lib" ./program-shared)
+static=$(./program-static)
+if [ "$shared" != "$static" ]; then
+    echo "the shared program prints '$shared', the static one '$static'"
+    exit 1
+fi
+echo "sapling $version: shared and static programs run and print '$shared'"

@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""Compare the symbols libsapling exports with the checked-in list, or rewrite the list.
+
+Usage: symbols.py check|update LIBRARY.so LIBRARY.a
+
+Both libraries must define exactly the names of tools/exported-symbols.txt: the shared one as
+dynamic symbols, the static one as global symbols.
+"""
+import os
+import subprocess
+import sys
+
+LIST = os.path.join(os.path.dirname(os.path.abspath(__file__)), "exported-symbols.txt")
+
+
+def defined(library):
+    options = ["-D"] if library.endswith(".so") else ["-g"]
+    command = [os.environ.get("NM", "nm"), *options, "--defined-only", "--format=posix", library]
+    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return {line.split()[0] for line in text.splitlines() if len(line.split()) >= 2}
+
+
+def read_list():
+    try:
+        with open(LIST, encoding="utf-8") as file:
+            return set(file.read().split())
+    except FileNotFoundError:
+        return set()
+
+
+def main():
+    if len(sys.argv) != 4 or sys.argv[1] not in ("check", "update"):
+        print(__doc__.strip(), file=sys.stderr)
+        return 2
+    mode, libraries = sys.argv[1], sys.argv[2:]
+    found = {library: defined(library) for library in libraries}
+    bad = False
+    for library, names in found.items():
+        for name in sorted(names):
+            if not name.startswith("sap_"):
+                print(f"{library}: exports {name}, which does not begin with sap_")
+                bad = True
+    if mode == "update":
+        names = sorted(set.union(*found.values()))
+        with open(LIST, "w", encoding="utf-8") as file:
+            file.writelines(name + "\n" for name in names)
+        print(f"{os.path.relpath(LIST)}: {len(names)} symbols")
+    expected = read_list()
+    if not expected:
+        print(f"{os.path.relpath(LIST)}: empty or missing")
+        bad = True
+    for library, names in found.items():
+        for name in sorted(expected ^ names):
+            sign, what = ("+", "exported but not in the list") if name in names else (
+                "-", "in the list but not exported")
+            print(f"{library}: {sign} {name} ({what})")
+            bad = True
+    if bad:
+        print("If the change is meant, run `make symbols-update` and review the list.")
+        return 1
+    print(f"{len(expected)} exported symbols, as listed")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
