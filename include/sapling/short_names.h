@@ -1,0 +1,74 @@
+/* short_names.h - the engine's names without the sap_ prefix.
+ *
+ * Types are typedefs, functions object-like macros. Included at the end of sapling/sapling.h unless
+ * SAPLING_NO_SHORT_NAMES is defined; include Sapling's headers after others, so that a macro meets
+ * no foreign declaration. */
+#ifndef SAPLING_SHORT_NAMES_H
+#define SAPLING_SHORT_NAMES_H
+
+#include "sapling/sapling.h"
+
+typedef SapEnv DB;
+typedef SapTxnCtx Txn;
+typedef SapCursor Cursor;
+typedef SapDbi DBI;
+typedef sap_keycmp_fn keycmp_fn;
+
+#define TXN_RDONLY SAP_TXN_RDONLY
+#define TXN_WAIT   SAP_TXN_WAIT
+#define TXN_NEWEST SAP_TXN_NEWEST
+#define TXN_BULK   SAP_TXN_BULK
+
+#define db_open         sap_db_open
+#define db_close        sap_db_close
+#define db_num_pages    sap_db_num_pages
+#define db_stat         sap_db_stat
+#define db_sync         sap_db_sync
+#define db_wait_durable sap_db_wait_durable
+#define db_durable_lsn  sap_db_durable_lsn
+#define db_readers      sap_db_readers
+#define db_verify       sap_db_verify
+
+#define dbi_open sap_dbi_open
+#define dbi_stat sap_dbi_stat
+
+#define txn_begin               sap_txn_begin
+#define txn_begin_rc            sap_txn_begin_rc
+#define txn_commit              sap_txn_commit
+#define txn_commit_async        sap_txn_commit_async
+#define txn_abort               sap_txn_abort
+#define txn_base_lsn            sap_txn_base_lsn
+#define txn_arena               sap_txn_arena
+#define txn_env                 sap_txn_env
+#define txn_flags               sap_txn_flags
+#define txn_scratch_alloc       sap_txn_scratch_alloc
+#define txn_subsystem_state     sap_txn_subsystem_state
+#define txn_set_subsystem_state sap_txn_set_subsystem_state
+#define txn_stat                sap_txn_stat
+#define txn_get                 sap_txn_get
+#define txn_get_dbi             sap_txn_get_dbi
+#define txn_put                 sap_txn_put
+#define txn_put_dbi             sap_txn_put_dbi
+#define txn_put_flags           sap_txn_put_flags
+#define txn_put_flags_dbi       sap_txn_put_flags_dbi
+#define txn_del                 sap_txn_del
+#define txn_del_dbi             sap_txn_del_dbi
+#define txn_count_range         sap_txn_count_range
+
+#define cursor_open     sap_cursor_open
+#define cursor_open_dbi sap_cursor_open_dbi
+#define cursor_close    sap_cursor_close
+#define cursor_renew    sap_cursor_renew
+#define cursor_first    sap_cursor_first
+#define cursor_last     sap_cursor_last
+#define cursor_next     sap_cursor_next
+#define cursor_prev     sap_cursor_prev
+#define cursor_seek     sap_cursor_seek
+#define cursor_seek_nth sap_cursor_seek_nth
+#define cursor_rank     sap_cursor_rank
+#define cursor_get      sap_cursor_get
+#define cursor_get_key  sap_cursor_get_key
+#define cursor_put      sap_cursor_put
+#define cursor_del      sap_cursor_del
+
+#endif

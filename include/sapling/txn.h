@@ -1,0 +1,110 @@
+/* txn.h - environments, transactions and subsystems: what the B+ tree and other structures share.
+ *
+ * An environment (SapEnv, also called DB) is an arena's pages under one transaction machine. One
+ * write transaction is open at a time; any number of readers run beside it, each on the snapshot
+ * it began with, and neither side waits for the other. Write transactions nest to any depth: a
+ * child's commit merges into its parent, its abort leaves the parent as it was, and only the
+ * outermost commit makes anything visible.
+ *
+ * Transactions are not bound to threads, but one transaction is used by one thread at a time. A
+ * parent cannot be used while its child is open: calls on it answer SAP_BUSY. */
+#ifndef SAPLING_TXN_H
+#define SAPLING_TXN_H
+
+#include <stdint.h>
+
+#include "sapling/arena.h"
+#include "sapling/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct SapEnv SapEnv;
+typedef struct SapTxnCtx SapTxnCtx;
+
+/* Flags of sap_txn_begin(). */
+#define SAP_TXN_RDONLY 1u /* a reader; as a child of a writer it sees the writer's state */
+#define SAP_TXN_WAIT   2u /* wait for the writer before instead of answering SAP_BUSY */
+#define SAP_TXN_NEWEST 4u /* read the newest commit even if it is not durable yet */
+#define SAP_TXN_BULK   8u /* skip the log where there is one; in memory without effect */
+
+/* Makes an environment over `arena` (borrowed until sap_env_destroy(); NULL: a private heap arena
+ * with pages of `page_size`). page_size must fit the arena's pages; 0: the arena's page size, or
+ * 4096 for a private arena. NULL on bad arguments or when out of memory. */
+SAP_API SapEnv *sap_env_create(SapMemArena *arena, uint32_t page_size);
+
+/* Returns the environment's pages to the arena and frees it. Accepts NULL.
+ * SAP_BUSY: a transaction is open; nothing was done. */
+SAP_API int sap_env_destroy(SapEnv *env);
+
+SAP_API SapMemArena *sap_env_get_arena(const SapEnv *env);
+SAP_API uint32_t sap_env_get_page_size(const SapEnv *env);
+
+/* Subsystems: structures that share the environment's transactions. Each has one state pointer
+ * per transaction and one committed state that travels with every snapshot. */
+#define SAP_MAX_SUBSYSTEMS 8u
+
+typedef struct SapSubsystemCallbacks {
+    /* A transaction begins. parent_state is the parent's state, or the committed state of the
+     * snapshot for an outermost one. Set *state_out (initially parent_state). An error code makes
+     * the begin fail with it. May be NULL. */
+    int (*on_begin)(SapTxnCtx *txn, void *parent_state, void **state_out);
+    /* The transaction is about to commit. All subsystems are asked before anything is recorded; an
+     * error code aborts the whole transaction, and on_abort follows for every subsystem, also for
+     * those that agreed. After the last of them agreed nothing can fail. *state is what the parent
+     * (nested) or the environment (outermost) holds from then on. May be NULL. */
+    int (*on_commit)(SapTxnCtx *txn, void **state);
+    /* The transaction leaves nothing behind; read transactions end with this too. May be NULL. */
+    void (*on_abort)(SapTxnCtx *txn, void *state);
+    /* The environment goes; `state` is the committed one. May be NULL. */
+    void (*on_env_destroy)(SapEnv *env, void *state);
+} SapSubsystemCallbacks;
+
+/* Registers subsystem `id` (below SAP_MAX_SUBSYSTEMS); the callbacks are copied.
+ * SAP_EXISTS: id taken. SAP_BUSY: a transaction is open. SAP_ERROR: bad id or NULL. */
+SAP_API int sap_env_register_subsystem(SapEnv *env, uint32_t id,
+                                       const SapSubsystemCallbacks *callbacks);
+/* The committed state. Setting is for before the first transaction: SAP_BUSY while one is open. */
+SAP_API int sap_env_subsystem_state(SapEnv *env, uint32_t id, void **state_out);
+SAP_API int sap_env_set_subsystem_state(SapEnv *env, uint32_t id, void *state);
+/* The state of this transaction. Setting needs a write transaction. */
+SAP_API int sap_txn_subsystem_state(SapTxnCtx *txn, uint32_t id, void **state_out);
+SAP_API int sap_txn_set_subsystem_state(SapTxnCtx *txn, uint32_t id, void *state);
+
+/* Begins a transaction, a child of `parent` if that is not NULL.
+ * sap_txn_begin() answers NULL where sap_txn_begin_rc() has a code:
+ * SAP_BUSY: a writer is open (without SAP_TXN_WAIT), this thread holds it (with), or the parent
+ * has an open child. SAP_READONLY: write child of a reader. SAP_ERROR: bad arguments, parent of
+ * another environment or ended. SAP_NOMEM. */
+SAP_API SapTxnCtx *sap_txn_begin(SapEnv *env, SapTxnCtx *parent, unsigned flags);
+SAP_API int sap_txn_begin_rc(SapEnv *env, SapTxnCtx *parent, unsigned flags, SapTxnCtx **txn_out);
+
+/* Ends the transaction: makes it visible (outermost), or part of its parent. Its cursors are
+ * unusable afterwards, but must still be closed. For a reader the same as an abort.
+ * SAP_BUSY: a child is open; SAP_ERROR: not an open transaction; in both cases nothing was done.
+ * Any other code: the transaction was aborted. */
+SAP_API int sap_txn_commit(SapTxnCtx *txn);
+
+/* Ends the transaction without a trace; open children are aborted first. Accepts NULL. */
+SAP_API void sap_txn_abort(SapTxnCtx *txn);
+
+/* As sap_txn_commit(), but does not wait until the commit is on disk: *lsn_out (may be NULL) names
+ * it for sap_db_wait_durable(). In memory every commit is durable as soon as it is visible. */
+SAP_API int sap_txn_commit_async(SapTxnCtx *txn, uint64_t *lsn_out);
+
+/* The position of the state this transaction began on: wait for it with sap_db_wait_durable()
+ * before acting on what was read with SAP_TXN_NEWEST or in a write transaction. */
+SAP_API uint64_t sap_txn_base_lsn(SapTxnCtx *txn);
+
+SAP_API SapMemArena *sap_txn_arena(SapTxnCtx *txn);
+SAP_API SapEnv *sap_txn_env(SapTxnCtx *txn);
+SAP_API unsigned sap_txn_flags(SapTxnCtx *txn);
+
+/* Memory that lives until the transaction ends, aligned to 16. NULL when out of memory. */
+SAP_API void *sap_txn_scratch_alloc(SapTxnCtx *txn, uint32_t len);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

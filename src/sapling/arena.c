@@ -1,0 +1,665 @@
+/* arena.c - pages: which are free, and where their memory comes from. See arena_impl.h. */
+#include <errno.h>
+#include <string.h>
+
+#ifndef __wasi__
+#define ARENA_HAS_MMAP 1
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#else
+#define ARENA_HAS_MMAP 0
+#endif
+
+#include "common/bytes.h"
+#include "common/fault.h"
+#include "common/mem.h"
+#include "sapling/arena_impl.h"
+
+enum {
+    GRANULE_BYTES = 32 * 1024,         /* the heap's smallest chunk */
+    CHUNK_MAX_BYTES = 2 * 1024 * 1024, /* and its usual one: a huge page */
+    FILE_STEP_MIN = 1024 * 1024,       /* a mapped file grows by an eighth within these */
+    FILE_STEP_MAX = 256 * 1024 * 1024,
+};
+
+#define DEFAULT_MMAP_BYTES   (UINT64_C(1) << 40)
+#define DEFAULT_LINEAR_BYTES (UINT64_C(1) << 32)
+
+/* ---- The table of granules ------------------------------------------------------------------ */
+
+static size_t table_bytes(size_t count)
+{
+    return sizeof(ArenaTable) + count * sizeof(uint8_t *);
+}
+
+/* Makes room for granules below `count`. */
+static int table_reserve(SapMemArena *arena, size_t count)
+{
+    ArenaTable *old = atomic_load_relaxed(&arena->table);
+    size_t old_count = old != NULL ? old->count : 0;
+    if (count <= old_count) {
+        return SAP_OK;
+    }
+    size_t new_count = old_count < 8 ? 8 : old_count * 2;
+    if (new_count < count) {
+        new_count = count;
+    }
+    ArenaTable *grown = (ArenaTable *)mem_zalloc(MEM_ARENA, table_bytes(new_count));
+    if (grown == NULL) {
+        return SAP_NOMEM;
+    }
+    grown->older = old;
+    grown->count = new_count;
+    if (old != NULL) {
+        memcpy(grown->granule, old->granule, old_count * sizeof(uint8_t *));
+    }
+    atomic_store_release(&arena->table, grown);
+    return SAP_OK;
+}
+
+static void table_fill(SapMemArena *arena, uint32_t first, uint32_t count, uint8_t *base)
+{
+    ArenaTable *table = atomic_load_relaxed(&arena->table);
+    uint32_t granule_pages = arena->mask + 1;
+    for (uint32_t i = 0; i < count; i += granule_pages) {
+        table->granule[(first + i) >> arena->shift] = base + (size_t)i * arena->stride;
+    }
+}
+
+/* ---- Backings ------------------------------------------------------------------------------- */
+
+static bool backing_is_custom(const SapMemArena *arena)
+{
+    return arena->options.type == SAP_ARENA_BACKING_CUSTOM;
+}
+
+/* Whether the mapped file reaches to `bytes`, growing it if need be. */
+static int file_reserve(SapMemArena *arena, uint64_t bytes)
+{
+#if ARENA_HAS_MMAP
+    if (arena->options.cfg.mmap.fd < 0 || bytes <= arena->file_bytes) {
+        return SAP_OK;
+    }
+    uint64_t step = arena->file_bytes / 8;
+    step = step < FILE_STEP_MIN ? FILE_STEP_MIN : step > FILE_STEP_MAX ? FILE_STEP_MAX : step;
+    uint64_t target = bytes > arena->file_bytes + step ? bytes : arena->file_bytes + step;
+    target = target > arena->region_bytes ? arena->region_bytes : target;
+    int err = fault_io();
+    if (err == 0) {
+        /* Blocks are allocated now, so that a full disk is an error here, not a signal later. */
+        err = posix_fallocate(arena->options.cfg.mmap.fd, 0, (off_t)target);
+    }
+    if (err == EOPNOTSUPP || err == EINVAL) {
+        err = ftruncate(arena->options.cfg.mmap.fd, (off_t)target) == 0 ? 0 : errno;
+    }
+    if (err != 0) {
+        return err == ENOSPC || err == EFBIG ? SAP_FULL : SAP_IO;
+    }
+    arena->file_bytes = target;
+    return SAP_OK;
+#else
+    (void)arena;
+    (void)bytes;
+    return SAP_OK;
+#endif
+}
+
+static int back_region(SapMemArena *arena, uint32_t end)
+{
+    uint64_t limit = arena->region_bytes / arena->stride;
+    if (end > limit) {
+        return SAP_FULL;
+    }
+    uint64_t rounded = align_up_u64(end, (uint64_t)arena->mask + 1);
+    rounded = rounded > limit ? limit : rounded;
+    if (arena->options.type == SAP_ARENA_BACKING_MMAP) {
+        int rc = file_reserve(arena, rounded * arena->stride);
+        if (rc != SAP_OK) {
+            return rc;
+        }
+    }
+    int rc = table_reserve(arena, ((size_t)rounded + arena->mask) >> arena->shift);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    table_fill(arena, arena->backed, (uint32_t)rounded - arena->backed,
+               arena->region + (size_t)arena->backed * arena->stride);
+    arena->backed = (uint32_t)rounded;
+    return SAP_OK;
+}
+
+/* Adds a heap chunk for at least `count` pages. Chunks double up to the size of a huge page. */
+static int back_chunk(SapMemArena *arena, uint32_t count)
+{
+    uint32_t granule_pages = arena->mask + 1;
+    uint64_t want = (uint64_t)arena->backed * arena->stride;
+    want = want < GRANULE_BYTES ? GRANULE_BYTES : want > CHUNK_MAX_BYTES ? CHUNK_MAX_BYTES : want;
+    uint64_t pages = want / arena->stride;
+    pages = align_up_u64(pages > count ? pages : count, granule_pages);
+    if (arena->options.type == SAP_ARENA_BACKING_LINEAR) {
+        uint64_t limit = arena->region_bytes / arena->stride;
+        if (arena->backed + align_up_u64(count, granule_pages) > limit) {
+            return SAP_FULL;
+        }
+        pages = arena->backed + pages > limit ? align_up_u64(count, granule_pages) : pages;
+    }
+    if (arena->backed + pages > ARENA_MAX_PAGES) {
+        return SAP_FULL;
+    }
+    if (arena->chunk_count == arena->chunk_capacity) {
+        size_t capacity = arena->chunk_capacity == 0 ? 4 : arena->chunk_capacity * 2;
+        ArenaChunk *chunks = (ArenaChunk *)mem_resize(MEM_ARENA, arena->chunks,
+                                                      arena->chunk_capacity * sizeof *chunks,
+                                                      capacity * sizeof *chunks);
+        if (chunks == NULL) {
+            return SAP_NOMEM;
+        }
+        arena->chunks = chunks;
+        arena->chunk_capacity = capacity;
+    }
+    int rc = table_reserve(arena, (arena->backed + (size_t)pages) >> arena->shift);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    size_t bytes = (size_t)pages * arena->stride;
+    size_t align = bytes >= CHUNK_MAX_BYTES ? CHUNK_MAX_BYTES : 64;
+    uint8_t *base = (uint8_t *)mem_alloc_aligned(MEM_ARENA, align, align_up_u64(bytes, align));
+    if (base == NULL) {
+        return SAP_NOMEM;
+    }
+#if ARENA_HAS_MMAP && defined(MADV_HUGEPAGE)
+    if (align == CHUNK_MAX_BYTES) {
+        (void)madvise(base, bytes, MADV_HUGEPAGE); /* a hint: random access is bound by the TLB */
+    }
+#endif
+    arena->chunks[arena->chunk_count++] =
+        (ArenaChunk){.base = base, .first = arena->backed, .count = (uint32_t)pages};
+    table_fill(arena, arena->backed, (uint32_t)pages, base);
+    arena->backed += (uint32_t)pages;
+    return SAP_OK;
+}
+
+static void chunk_free(const SapMemArena *arena, const ArenaChunk *chunk)
+{
+    size_t bytes = (size_t)chunk->count * arena->stride;
+    size_t align = bytes >= CHUNK_MAX_BYTES ? CHUNK_MAX_BYTES : 64;
+    mem_free_aligned(MEM_ARENA, chunk->base, align_up_u64(bytes, align));
+}
+
+static int back_custom(SapMemArena *arena, uint32_t first, uint32_t count)
+{
+    int rc = table_reserve(arena, (size_t)first + count);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    uint64_t bytes = (uint64_t)count * arena->stride;
+    if (bytes > UINT32_MAX) {
+        return SAP_FULL;
+    }
+    uint8_t *base = (uint8_t *)arena->options.cfg.custom.alloc_page(arena->options.cfg.custom.ctx,
+                                                                    (uint32_t)bytes);
+    if (base == NULL) {
+        return SAP_NOMEM;
+    }
+    table_fill(arena, first, count, base);
+    return SAP_OK;
+}
+
+/* ---- Numbers -------------------------------------------------------------------------------- */
+
+/* Makes room in the bookkeeping for page numbers below `end`. */
+static int numbers_reserve(SapMemArena *arena, uint32_t end)
+{
+    if (end <= arena->capacity) {
+        return SAP_OK;
+    }
+    uint64_t capacity = arena->capacity == 0 ? 64 : (uint64_t)arena->capacity * 2;
+    while (capacity < end) {
+        capacity *= 2;
+    }
+    size_t old_bits = arena->capacity / 64 * sizeof(uint64_t);
+    size_t new_bits = (size_t)capacity / 64 * sizeof(uint64_t);
+    uint64_t **bitmaps[] = {&arena->free_bits, &arena->stacked_bits, &arena->node_bits};
+    uint64_t *grown[3] = {NULL, NULL, NULL};
+    uint32_t *stack = (uint32_t *)mem_alloc(MEM_ARENA, (size_t)capacity * sizeof *stack);
+    bool ok = stack != NULL;
+    for (size_t i = 0; i < 3 && ok; i++) {
+        grown[i] = (uint64_t *)mem_zalloc(MEM_ARENA, new_bits);
+        ok = grown[i] != NULL;
+    }
+    if (!ok) {
+        mem_free(MEM_ARENA, stack, (size_t)capacity * sizeof *stack);
+        for (size_t i = 0; i < 3; i++) {
+            mem_free(MEM_ARENA, grown[i], new_bits);
+        }
+        return SAP_NOMEM;
+    }
+    for (size_t i = 0; i < 3; i++) {
+        if (old_bits > 0) {
+            memcpy(grown[i], *bitmaps[i], old_bits);
+        }
+        mem_free(MEM_ARENA, *bitmaps[i], old_bits);
+        *bitmaps[i] = grown[i];
+    }
+    if (arena->stack_count > 0) {
+        memcpy(stack, arena->stack, arena->stack_count * sizeof *stack);
+    }
+    mem_free(MEM_ARENA, arena->stack, arena->capacity * sizeof *stack);
+    arena->stack = stack;
+    arena->capacity = (uint32_t)capacity;
+    return SAP_OK;
+}
+
+static void number_push(SapMemArena *arena, uint32_t pgno)
+{
+    SAP_ASSERT(!arena_bit(arena->free_bits, pgno));
+    arena_set_bit(arena->free_bits, pgno);
+    if (!arena_bit(arena->stacked_bits, pgno)) {
+        arena_set_bit(arena->stacked_bits, pgno);
+        SAP_ASSERT(arena->stack_count < arena->capacity);
+        arena->stack[arena->stack_count++] = pgno;
+    }
+}
+
+static uint32_t number_pop(SapMemArena *arena)
+{
+    while (arena->stack_count > 0) {
+        uint32_t pgno = arena->stack[--arena->stack_count];
+        arena_clear_bit(arena->stacked_bits, pgno);
+        if (arena_bit(arena->free_bits, pgno)) {
+            arena_clear_bit(arena->free_bits, pgno);
+            return pgno;
+        }
+    }
+    return 0;
+}
+
+static bool starts_chunk(const SapMemArena *arena, uint32_t pgno)
+{
+    if (arena->chunk_count == 0 || (pgno & arena->mask) != 0) {
+        return false;
+    }
+    const ArenaTable *table = atomic_load_relaxed(&arena->table);
+    uint32_t granule = pgno >> arena->shift;
+    return granule > 0 && table->granule[granule] != table->granule[granule - 1] +
+                                                         ((size_t)arena->mask + 1) * arena->stride;
+}
+
+/* First fit among the free pages. After a failed search the next one for as many pages waits until
+ * as many were freed, so that searching costs a bounded share of freeing. */
+static uint32_t number_find_run(SapMemArena *arena, uint32_t count)
+{
+    if (arena->search_failed_pages != 0 && count >= arena->search_failed_pages &&
+        arena->freed_count - arena->search_failed_at < count) {
+        return 0;
+    }
+    uint32_t high = atomic_load_relaxed(&arena->high);
+    uint32_t length = 0;
+    for (uint32_t pgno = 1; pgno < high; pgno++) {
+        if ((pgno & 63) == 0 && arena->free_bits[pgno >> 6] == 0) {
+            length = 0;
+            pgno += 63;
+            continue;
+        }
+        if (!arena_bit(arena->free_bits, pgno)) {
+            length = 0;
+            continue;
+        }
+        length = starts_chunk(arena, pgno) ? 1 : length + 1;
+        if (length == count) {
+            for (uint32_t i = 0; i < count; i++) {
+                arena_clear_bit(arena->free_bits, pgno - i);
+            }
+            return pgno - count + 1;
+        }
+    }
+    arena->search_failed_at = arena->freed_count;
+    arena->search_failed_pages = count;
+    return 0;
+}
+
+/* New numbers from the top, with memory behind them. */
+static int number_extend(SapMemArena *arena, uint32_t count, uint32_t *pgno_out)
+{
+    uint32_t high = atomic_load_relaxed(&arena->high);
+    uint32_t first = high;
+    if ((uint64_t)first + count > ARENA_MAX_PAGES) {
+        return SAP_FULL;
+    }
+    if (arena->chunk_count > 0 && (uint64_t)first + count > arena->backed && count > 1) {
+        first = arena->backed; /* the next chunk lies elsewhere: a run cannot straddle the two */
+        if ((uint64_t)first + count > ARENA_MAX_PAGES) {
+            return SAP_FULL;
+        }
+    }
+    int rc = numbers_reserve(arena, first + count);
+    if (rc == SAP_OK && !backing_is_custom(arena) && first + count > arena->backed) {
+        /* The very first chunk has no page 0 to hand out, hence one page more. */
+        rc = arena->region != NULL ? back_region(arena, first + count)
+                                   : back_chunk(arena, arena->backed == 0 ? first + count : count);
+    }
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    for (uint32_t pgno = high; pgno < first; pgno++) {
+        number_push(arena, pgno);
+    }
+    atomic_store_release(&arena->high, first + count);
+    *pgno_out = first;
+    return SAP_OK;
+}
+
+int arena_alloc_locked(SapMemArena *arena, uint32_t count, uint8_t **page_out, uint32_t *pgno_out)
+{
+    uint32_t pgno = count == 1 ? number_pop(arena) : number_find_run(arena, count);
+    if (pgno == 0) {
+        int rc = number_extend(arena, count, &pgno);
+        if (rc != SAP_OK) {
+            return rc;
+        }
+    }
+    if (backing_is_custom(arena)) {
+        int rc = back_custom(arena, pgno, count);
+        if (rc != SAP_OK) {
+            for (uint32_t i = count; i > 0; i--) {
+                number_push(arena, pgno + i - 1);
+            }
+            return rc;
+        }
+    }
+    arena->active += count;
+    *page_out = arena_page(arena, pgno);
+    *pgno_out = pgno;
+    return SAP_OK;
+}
+
+bool arena_page_is_live(const SapMemArena *arena, uint32_t pgno)
+{
+    return pgno > 0 && pgno < atomic_load_relaxed(&arena->high) &&
+           !arena_bit(arena->free_bits, pgno);
+}
+
+void arena_free_locked(SapMemArena *arena, uint32_t pgno, uint32_t count)
+{
+    SAP_ASSERT(arena_page_is_live(arena, pgno) && arena_page_is_live(arena, pgno + count - 1));
+    if (backing_is_custom(arena)) {
+        arena->options.cfg.custom.free_page(arena->options.cfg.custom.ctx, arena_page(arena, pgno),
+                                            count * arena->stride);
+    }
+    for (uint32_t i = count; i > 0; i--) {
+        number_push(arena, pgno + i - 1);
+    }
+    arena->active -= count;
+    arena->freed_count += count;
+}
+
+uint32_t arena_find_page(const SapMemArena *arena, const void *addr)
+{
+    uintptr_t at = (uintptr_t)addr;
+    if (arena->region != NULL) {
+        uintptr_t base = (uintptr_t)arena->region;
+        return at >= base && at - base < arena->region_bytes
+                   ? (uint32_t)((at - base) / arena->stride)
+                   : 0;
+    }
+    for (size_t i = 0; i < arena->chunk_count; i++) {
+        uintptr_t base = (uintptr_t)arena->chunks[i].base;
+        if (at >= base && at - base < (uint64_t)arena->chunks[i].count * arena->stride) {
+            return arena->chunks[i].first + (uint32_t)((at - base) / arena->stride);
+        }
+    }
+    if (backing_is_custom(arena)) {
+        uint32_t high = atomic_load_relaxed(&arena->high);
+        for (uint32_t pgno = 1; pgno < high; pgno++) {
+            if (!arena_page_is_live(arena, pgno)) {
+                continue;
+            }
+            uintptr_t base = (uintptr_t)arena_page(arena, pgno);
+            if (at >= base && at - base < arena->stride) {
+                return pgno;
+            }
+        }
+    }
+    return 0;
+}
+
+/* ---- Life ----------------------------------------------------------------------------------- */
+
+static int region_open(SapMemArena *arena)
+{
+    const SapArenaOptions *options = &arena->options;
+    bool linear = options->type == SAP_ARENA_BACKING_LINEAR;
+    uint64_t bytes = linear ? options->cfg.linear.max_bytes : options->cfg.mmap.max_size;
+    if (bytes == 0) {
+        bytes = linear ? DEFAULT_LINEAR_BYTES : DEFAULT_MMAP_BYTES;
+    }
+    if (bytes < (uint64_t)2 * arena->stride ||
+        (linear && options->cfg.linear.initial_bytes > bytes)) {
+        return SAP_ERROR;
+    }
+    arena->region_bytes = bytes;
+#if ARENA_HAS_MMAP
+    int fd = linear ? -1 : options->cfg.mmap.fd;
+    struct stat st;
+    if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
+        return SAP_IO;
+    }
+    int flags = fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+    if (fault_alloc()) {
+        return SAP_NOMEM;
+    }
+    void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags | MAP_NORESERVE, fd, 0);
+    if (base == MAP_FAILED) {
+        return errno == ENOMEM ? SAP_NOMEM : SAP_IO;
+    }
+    arena->region = (uint8_t *)base;
+    arena->file_bytes = fd >= 0 ? (uint64_t)st.st_size : 0;
+#ifdef MADV_POPULATE_WRITE
+    if (linear && options->cfg.linear.initial_bytes > 0) {
+        (void)madvise(base, options->cfg.linear.initial_bytes, MADV_POPULATE_WRITE);
+    }
+#endif
+    return SAP_OK;
+#else
+    /* Without mappings a linear arena is heap chunks under the same bound. */
+    return linear ? SAP_OK : SAP_ERROR;
+#endif
+}
+
+static bool options_valid(const SapArenaOptions *options)
+{
+    if (options->page_size < SAP_MIN_PAGE_SIZE || options->page_size > SAP_MAX_PAGE_SIZE) {
+        return false;
+    }
+    switch (options->type) {
+    case SAP_ARENA_BACKING_MALLOC:
+    case SAP_ARENA_BACKING_MMAP:
+    case SAP_ARENA_BACKING_LINEAR:
+        return true;
+    case SAP_ARENA_BACKING_CUSTOM:
+        return options->cfg.custom.alloc_page != NULL && options->cfg.custom.free_page != NULL;
+    case SAP_ARENA_BACKING_WASI_FD:
+        return false;
+    }
+    return false;
+}
+
+int sap_arena_init(SapMemArena **out, const SapArenaOptions *options)
+{
+    static const SapArenaOptions defaults = {.type = SAP_ARENA_BACKING_MALLOC, .page_size = 4096};
+    options = options != NULL ? options : &defaults;
+    if (out == NULL || !options_valid(options)) {
+        return SAP_ERROR;
+    }
+    SapMemArena *arena = (SapMemArena *)mem_zalloc(MEM_ARENA, sizeof *arena);
+    if (arena == NULL) {
+        return SAP_NOMEM;
+    }
+    arena->options = *options;
+    arena->stride = align_up_u32(options->page_size, ARENA_NODE_UNIT);
+    if (options->type != SAP_ARENA_BACKING_CUSTOM) {
+        while ((GRANULE_BYTES / arena->stride) >> (arena->shift + 1) > 0) {
+            arena->shift++;
+        }
+    }
+    arena->mask = (UINT32_C(1) << arena->shift) - 1;
+    atomic_store_relaxed(&arena->high, 1);
+    int rc = SAP_OK;
+    if (options->type == SAP_ARENA_BACKING_MMAP || options->type == SAP_ARENA_BACKING_LINEAR) {
+        rc = region_open(arena);
+    }
+    if (rc == SAP_OK && !mutex_init(&arena->lock)) {
+        rc = SAP_NOMEM;
+    }
+    if (rc != SAP_OK) {
+#if ARENA_HAS_MMAP
+        if (arena->region != NULL) {
+            (void)munmap(arena->region, arena->region_bytes);
+        }
+#endif
+        mem_free(MEM_ARENA, arena, sizeof *arena);
+        return rc;
+    }
+    *out = arena;
+    return SAP_OK;
+}
+
+/* Runs of a custom arena are released page by page only if they were made so; a run that is still
+ * handed out when the arena goes was the environment's, and environments go first. */
+static void free_custom_pages(SapMemArena *arena)
+{
+    for (uint32_t pgno = 1; pgno < atomic_load_relaxed(&arena->high); pgno++) {
+        if (arena_page_is_live(arena, pgno)) {
+            arena->options.cfg.custom.free_page(arena->options.cfg.custom.ctx,
+                                                arena_page(arena, pgno), arena->stride);
+        }
+    }
+}
+
+void sap_arena_destroy(SapMemArena *arena)
+{
+    if (arena == NULL) {
+        return;
+    }
+    if (backing_is_custom(arena)) {
+        free_custom_pages(arena);
+    }
+    for (size_t i = 0; i < arena->chunk_count; i++) {
+        chunk_free(arena, &arena->chunks[i]);
+    }
+    mem_free(MEM_ARENA, arena->chunks, arena->chunk_capacity * sizeof *arena->chunks);
+#if ARENA_HAS_MMAP
+    if (arena->region != NULL) {
+        (void)munmap(arena->region, arena->region_bytes);
+    }
+#endif
+    size_t bits = arena->capacity / 64 * sizeof(uint64_t);
+    mem_free(MEM_ARENA, arena->free_bits, bits);
+    mem_free(MEM_ARENA, arena->stacked_bits, bits);
+    mem_free(MEM_ARENA, arena->node_bits, bits);
+    mem_free(MEM_ARENA, arena->stack, arena->capacity * sizeof *arena->stack);
+    mem_free(MEM_ARENA, arena->slabs, arena->stride / ARENA_NODE_UNIT * sizeof *arena->slabs);
+    ArenaTable *table = atomic_load_relaxed(&arena->table);
+    while (table != NULL) {
+        ArenaTable *older = table->older;
+        mem_free(MEM_ARENA, table, table_bytes(table->count));
+        table = older;
+    }
+    mutex_destroy(&arena->lock);
+    mem_free(MEM_ARENA, arena, sizeof *arena);
+}
+
+/* ---- Public and engine entry points ---------------------------------------------------------- */
+
+int arena_alloc_run(SapMemArena *arena, uint32_t count, uint8_t **page_out, uint32_t *pgno_out)
+{
+    mutex_lock(&arena->lock);
+    int rc = arena_alloc_locked(arena, count, page_out, pgno_out);
+    mutex_unlock(&arena->lock);
+    return rc;
+}
+
+void arena_free_run(SapMemArena *arena, uint32_t pgno, uint32_t count)
+{
+    mutex_lock(&arena->lock);
+    arena_free_locked(arena, pgno, count);
+    mutex_unlock(&arena->lock);
+}
+
+int sap_arena_alloc_page(SapMemArena *arena, void **page_out, uint32_t *pgno_out)
+{
+    if (arena == NULL || page_out == NULL || pgno_out == NULL) {
+        return SAP_ERROR;
+    }
+    uint8_t *page = NULL;
+    int rc = arena_alloc_run(arena, 1, &page, pgno_out);
+    if (rc == SAP_OK) {
+        *page_out = page;
+    }
+    return rc;
+}
+
+static int free_page_locked(SapMemArena *arena, uint32_t pgno)
+{
+    if (!arena_page_is_live(arena, pgno) || arena_bit(arena->node_bits, pgno)) {
+        return SAP_ERROR;
+    }
+    arena_free_locked(arena, pgno, 1);
+    return SAP_OK;
+}
+
+int sap_arena_free_page(SapMemArena *arena, uint32_t pgno)
+{
+    if (arena == NULL) {
+        return SAP_ERROR;
+    }
+    mutex_lock(&arena->lock);
+    int rc = free_page_locked(arena, pgno);
+    mutex_unlock(&arena->lock);
+    return rc;
+}
+
+int sap_arena_free_page_ptr(SapMemArena *arena, void *page)
+{
+    if (arena == NULL || page == NULL) {
+        return SAP_ERROR;
+    }
+    mutex_lock(&arena->lock);
+    uint32_t pgno = arena_find_page(arena, page);
+    int rc = SAP_ERROR;
+    if (pgno != 0 && arena_page_is_live(arena, pgno) && arena_page(arena, pgno) == page) {
+        rc = free_page_locked(arena, pgno);
+    }
+    mutex_unlock(&arena->lock);
+    return rc;
+}
+
+uint64_t sap_arena_active_pages(const SapMemArena *arena)
+{
+    if (arena == NULL) {
+        return 0;
+    }
+    SapMemArena *locked = (SapMemArena *)(uintptr_t)arena;
+    mutex_lock(&locked->lock);
+    uint64_t active = arena->active;
+    mutex_unlock(&locked->lock);
+    return active;
+}
+
+void *sap_arena_resolve(const SapMemArena *arena, uint32_t no)
+{
+    if (arena == NULL || no == 0) {
+        return NULL;
+    }
+    if ((no & ARENA_NODE_BIT) != 0) {
+        return arena_node_resolve(arena, no);
+    }
+    return no < atomic_load_acquire(&arena->high) ? arena_page(arena, no) : NULL;
+}
+
+uint32_t sap_arena_page_stride(const SapMemArena *arena)
+{
+    return arena == NULL ? 0 : arena->stride;
+}

@@ -1,0 +1,612 @@
+/* env.c - the transaction machine: environments, begin, commit, abort, subsystems. See env.h. */
+#include "sapling/env.h"
+
+#include <string.h>
+
+#include "common/assert.h"
+#include "common/clock.h"
+#include "common/fault.h"
+#include "common/mem.h"
+
+struct ScratchBlock {
+    struct ScratchBlock *next;
+    size_t size; /* with this header */
+    uint8_t data[];
+};
+
+enum {
+    DEFAULT_PAGE_SIZE = 4096,
+    SCRATCH_ALIGN = 16,
+    ALL_TXN_FLAGS = SAP_TXN_RDONLY | SAP_TXN_WAIT | SAP_TXN_NEWEST | SAP_TXN_BULK,
+};
+
+/* ---- Environments --------------------------------------------------------------------------- */
+
+static int arena_for_env(SapMemArena *arena, uint32_t *page_size, SapMemArena **own_out)
+{
+    *own_out = NULL;
+    if (arena != NULL) {
+        uint32_t most = arena->options.page_size;
+        *page_size = *page_size == 0 ? most : *page_size;
+        return *page_size < SAP_MIN_PAGE_SIZE || *page_size > most ? SAP_ERROR : SAP_OK;
+    }
+    *page_size = *page_size == 0 ? DEFAULT_PAGE_SIZE : *page_size;
+    SapArenaOptions options = {.type = SAP_ARENA_BACKING_MALLOC, .page_size = *page_size};
+    return sap_arena_init(own_out, &options);
+}
+
+static bool locks_init(SapEnv *env)
+{
+    if (!writer_lock_init(&env->lock)) {
+        return false;
+    }
+    if (!mutex_init(&env->metadata)) {
+        writer_lock_destroy(&env->lock);
+        return false;
+    }
+    return true;
+}
+
+SapEnv *sap_env_create(SapMemArena *arena, uint32_t page_size)
+{
+    SapMemArena *own = NULL;
+    if (arena_for_env(arena, &page_size, &own) != SAP_OK) {
+        return NULL;
+    }
+    SapEnv *env = (SapEnv *)mem_zalloc(MEM_ENV, sizeof *env);
+    if (env == NULL || !locks_init(env)) {
+        mem_free(MEM_ENV, env, sizeof *env);
+        sap_arena_destroy(own);
+        return NULL;
+    }
+    env->arena = own != NULL ? own : arena;
+    env->owns_arena = own != NULL;
+    env->page_size = page_size;
+    env->stamp = ENV_FIRST_COMMIT;
+    atomic_store_relaxed(&env->versions[0].txnid, ENV_FIRST_COMMIT);
+    pager_init(&env->pager, env->arena, ENV_FIRST_COMMIT, readers_scan, env);
+    return env;
+}
+
+/* For the holder of the writer lock, under whom the version does not change. */
+static Version *newest_version(SapEnv *env)
+{
+    return &env->versions[atomic_load_full(&env->newest) % ENV_VERSIONS];
+}
+
+int sap_env_destroy(SapEnv *env)
+{
+    if (env == NULL) {
+        return SAP_OK;
+    }
+    int rc = env_metadata_begin(env);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    for (uint32_t i = SAP_MAX_SUBSYSTEMS; i-- > 0;) {
+        const Subsystem *subsystem = &env->subsystems[i];
+        if (subsystem->registered && subsystem->calls.on_env_destroy != NULL) {
+            void *state = atomic_load_relaxed(&newest_version(env)->subsystem[i]);
+            subsystem->calls.on_env_destroy(env, state);
+        }
+    }
+    tables_destroy(env);
+    pager_release(&env->pager);
+    readers_destroy(env);
+    while (env->spare_levels != NULL) {
+        SapTxnCtx *next = env->spare_levels->next;
+        mem_free(MEM_TXN, env->spare_levels, sizeof *next);
+        env->spare_levels = next;
+    }
+    mem_free(MEM_ENV, env->undo, env->undo_capacity * sizeof *env->undo);
+    node_scratch_release(&env->scratch);
+    mem_free(MEM_SCRATCH, env->alias, (size_t)2 * env->page_size);
+    env_metadata_end(env);
+    writer_lock_destroy(&env->lock);
+    mutex_destroy(&env->metadata);
+    if (env->owns_arena) {
+        sap_arena_destroy(env->arena);
+    }
+    mem_free(MEM_ENV, env, sizeof *env);
+    return SAP_OK;
+}
+
+SapMemArena *sap_env_get_arena(const SapEnv *env)
+{
+    return env == NULL ? NULL : env->arena;
+}
+
+uint32_t sap_env_get_page_size(const SapEnv *env)
+{
+    return env == NULL ? 0 : env->page_size;
+}
+
+int env_metadata_begin(SapEnv *env)
+{
+    mutex_lock(&env->metadata);
+    if (!writer_lock_take(&env->lock, false)) {
+        mutex_unlock(&env->metadata);
+        return SAP_BUSY;
+    }
+    atomic_store_full(&env->gate, true);
+    if (readers_any(env)) {
+        env_metadata_end(env);
+        return SAP_BUSY;
+    }
+    return SAP_OK;
+}
+
+void env_metadata_end(SapEnv *env)
+{
+    atomic_store_full(&env->gate, false);
+    writer_lock_release(&env->lock);
+    mutex_unlock(&env->metadata);
+}
+
+/* ---- Subsystems ----------------------------------------------------------------------------- */
+
+int sap_env_register_subsystem(SapEnv *env, uint32_t id, const SapSubsystemCallbacks *callbacks)
+{
+    if (env == NULL || callbacks == NULL || id >= SAP_MAX_SUBSYSTEMS) {
+        return SAP_ERROR;
+    }
+    int rc = env_metadata_begin(env);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    if (env->subsystems[id].registered) {
+        rc = SAP_EXISTS;
+    } else {
+        env->subsystems[id] = (Subsystem){.registered = true, .calls = *callbacks};
+    }
+    env_metadata_end(env);
+    return rc;
+}
+
+int sap_env_subsystem_state(SapEnv *env, uint32_t id, void **state_out)
+{
+    if (env == NULL || state_out == NULL || id >= SAP_MAX_SUBSYSTEMS ||
+        !env->subsystems[id].registered) {
+        return SAP_ERROR;
+    }
+    uint64_t newest = 0;
+    do { /* an entry that stays the newest is not being written */
+        newest = atomic_load_full(&env->newest);
+        *state_out = atomic_load_relaxed(&env->versions[newest % ENV_VERSIONS].subsystem[id]);
+    } while (atomic_load_full(&env->newest) != newest);
+    return SAP_OK;
+}
+
+int sap_env_set_subsystem_state(SapEnv *env, uint32_t id, void *state)
+{
+    if (env == NULL || id >= SAP_MAX_SUBSYSTEMS || !env->subsystems[id].registered) {
+        return SAP_ERROR;
+    }
+    int rc = env_metadata_begin(env);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    atomic_store_relaxed(&newest_version(env)->subsystem[id], state);
+    env_metadata_end(env);
+    return SAP_OK;
+}
+
+static bool txn_has_subsystem(const SapTxnCtx *txn, uint32_t id)
+{
+    return id < SAP_MAX_SUBSYSTEMS && txn->env->subsystems[id].registered;
+}
+
+int sap_txn_subsystem_state(SapTxnCtx *txn, uint32_t id, void **state_out)
+{
+    int rc = txn_check(txn);
+    if (rc == SAP_OK && (state_out == NULL || !txn_has_subsystem(txn, id))) {
+        rc = SAP_ERROR;
+    }
+    if (rc == SAP_OK) {
+        *state_out = txn->subsystem[id];
+    }
+    return rc;
+}
+
+int sap_txn_set_subsystem_state(SapTxnCtx *txn, uint32_t id, void *state)
+{
+    int rc = txn_check_write(txn);
+    if (rc == SAP_OK && !txn_has_subsystem(txn, id)) {
+        rc = SAP_ERROR;
+    }
+    if (rc == SAP_OK) {
+        txn->subsystem[id] = state;
+    }
+    return rc;
+}
+
+/* Tells the subsystems that had their begin, last first, that the transaction leaves no trace. */
+static void subsystems_abort(SapTxnCtx *txn)
+{
+    while (txn->subsystem_count > 0) {
+        uint32_t id = --txn->subsystem_count;
+        const Subsystem *subsystem = &txn->env->subsystems[id];
+        if (subsystem->registered && subsystem->calls.on_abort != NULL) {
+            subsystem->calls.on_abort(txn, txn->subsystem[id]);
+        }
+    }
+}
+
+/* txn->subsystem holds the parent's states. */
+static int subsystems_begin(SapTxnCtx *txn)
+{
+    for (uint32_t id = 0; id < SAP_MAX_SUBSYSTEMS; id++) {
+        const Subsystem *subsystem = &txn->env->subsystems[id];
+        if (subsystem->registered && subsystem->calls.on_begin != NULL) {
+            void *state = txn->subsystem[id];
+            int rc = subsystem->calls.on_begin(txn, state, &state);
+            if (rc != SAP_OK) {
+                subsystems_abort(txn);
+                return rc;
+            }
+            txn->subsystem[id] = state;
+        }
+        txn->subsystem_count = id + 1;
+    }
+    return SAP_OK;
+}
+
+static int subsystems_commit(SapTxnCtx *txn)
+{
+    for (uint32_t id = 0; id < SAP_MAX_SUBSYSTEMS; id++) {
+        const Subsystem *subsystem = &txn->env->subsystems[id];
+        if (subsystem->registered && subsystem->calls.on_commit != NULL) {
+            int rc = subsystem->calls.on_commit(txn, &txn->subsystem[id]);
+            if (rc != SAP_OK) {
+                return rc;
+            }
+        }
+    }
+    return SAP_OK;
+}
+
+/* ---- Begin ---------------------------------------------------------------------------------- */
+
+int txn_check(const SapTxnCtx *txn)
+{
+    if (sap_unlikely(txn == NULL || txn->kind == TXN_ENDED)) {
+        return SAP_ERROR;
+    }
+    return sap_unlikely(txn->child != NULL) ? SAP_BUSY : SAP_OK;
+}
+
+int txn_check_write(const SapTxnCtx *txn)
+{
+    int rc = txn_check(txn);
+    return rc == SAP_OK && txn->kind != TXN_WRITER ? SAP_READONLY : rc;
+}
+
+/* A level of the write transaction, whose lock is held; a read-only one changes nothing. */
+static int level_begin(SapEnv *env, SapTxnCtx *parent, bool read_only, SapTxnCtx **txn_out)
+{
+    SapTxnCtx *txn = env->spare_levels;
+    if (txn != NULL) {
+        env->spare_levels = txn->next;
+    } else {
+        txn = (SapTxnCtx *)mem_zalloc(MEM_TXN, sizeof *txn);
+        if (txn == NULL) {
+            return SAP_NOMEM;
+        }
+        txn->env = env;
+    }
+    txn->parent = parent;
+    txn->child = NULL;
+    txn->cursors = NULL;
+    txn->scratch = NULL;
+    txn->subsystem_count = 0;
+    txn->undo_start = env->undo_count;
+    if (parent != NULL) {
+        txn->base = parent->base;
+        memcpy(txn->subsystem, parent->subsystem, sizeof txn->subsystem);
+    } else {
+        Version *version = newest_version(env);
+        txn->base = atomic_load_relaxed(&version->txnid);
+        for (uint32_t i = 0; i < SAP_MAX_SUBSYSTEMS; i++) {
+            txn->subsystem[i] = atomic_load_relaxed(&version->subsystem[i]);
+        }
+    }
+    txn->kind = read_only ? TXN_WRITER_READER : TXN_WRITER;
+    if (!read_only) {
+        pager_level_begin(&txn->level, ++env->stamp);
+    }
+    env->writer = txn;
+    *txn_out = txn;
+    return SAP_OK;
+}
+
+/* Ends a level without deciding what becomes of its changes. */
+static void level_end(SapTxnCtx *txn)
+{
+    SapEnv *env = txn->env;
+    SAP_ASSERT(env->writer == txn);
+    env->writer = txn->parent;
+    txn->kind = TXN_ENDED;
+    txn->next = env->spare_levels;
+    env->spare_levels = txn;
+    if (txn->parent == NULL) {
+        writer_lock_release(&env->lock);
+    }
+}
+
+static int begin_any(SapEnv *env, SapTxnCtx *parent, unsigned flags, SapTxnCtx **txn_out)
+{
+    bool read_only = (flags & SAP_TXN_RDONLY) != 0;
+    if (parent != NULL) {
+        if (parent->kind == TXN_READER || parent->kind == TXN_WRITER_READER) {
+            if (!read_only) {
+                return SAP_READONLY;
+            }
+        }
+        return parent->kind == TXN_READER ? reader_begin(env, parent, txn_out)
+                                          : level_begin(env, parent, read_only, txn_out);
+    }
+    if (read_only) {
+        return reader_begin(env, NULL, txn_out);
+    }
+    if (fault_busy() || !writer_lock_take(&env->lock, (flags & SAP_TXN_WAIT) != 0)) {
+        return SAP_BUSY;
+    }
+    int rc = level_begin(env, NULL, false, txn_out);
+    if (rc != SAP_OK) {
+        writer_lock_release(&env->lock);
+    }
+    return rc;
+}
+
+static void scratch_release(SapTxnCtx *txn)
+{
+    while (txn->scratch != NULL) {
+        ScratchBlock *next = txn->scratch->next;
+        mem_free(MEM_TXN, txn->scratch, txn->scratch->size);
+        txn->scratch = next;
+    }
+}
+
+/* The end that all transactions share: cursors, scratch memory, place in the tree of levels. */
+static void txn_end(SapTxnCtx *txn)
+{
+    cursors_end(txn);
+    scratch_release(txn);
+    if (txn->parent != NULL) {
+        txn->parent->child = NULL;
+    }
+    if (txn->kind == TXN_READER) {
+        reader_end(txn);
+    } else {
+        level_end(txn);
+    }
+}
+
+static void abort_one(SapTxnCtx *txn)
+{
+    subsystems_abort(txn);
+    if (txn->kind == TXN_WRITER) {
+        tables_abort(txn);
+        pager_level_abort(&txn->env->pager, &txn->level);
+    }
+    txn_end(txn);
+}
+
+int sap_txn_begin_rc(SapEnv *env, SapTxnCtx *parent, unsigned flags, SapTxnCtx **txn_out)
+{
+    if (env == NULL || txn_out == NULL || (flags & ~(unsigned)ALL_TXN_FLAGS) != 0) {
+        return SAP_ERROR;
+    }
+    if (parent != NULL) {
+        int rc = txn_check(parent);
+        if (rc != SAP_OK) {
+            return rc;
+        }
+        if (parent->env != env) {
+            return SAP_ERROR;
+        }
+    }
+    SapTxnCtx *txn = NULL;
+    int rc = begin_any(env, parent, flags, &txn);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    txn->flags = flags;
+    if (parent != NULL) {
+        parent->child = txn;
+    }
+    rc = subsystems_begin(txn);
+    if (rc != SAP_OK) {
+        abort_one(txn);
+        return rc;
+    }
+    *txn_out = txn;
+    return SAP_OK;
+}
+
+SapTxnCtx *sap_txn_begin(SapEnv *env, SapTxnCtx *parent, unsigned flags)
+{
+    SapTxnCtx *txn = NULL;
+    return sap_txn_begin_rc(env, parent, flags, &txn) == SAP_OK ? txn : NULL;
+}
+
+/* ---- End ------------------------------------------------------------------------------------ */
+
+void sap_txn_abort(SapTxnCtx *txn)
+{
+    if (txn == NULL || txn->kind == TXN_ENDED) {
+        return;
+    }
+    SapTxnCtx *innermost = txn;
+    while (innermost->child != NULL) {
+        innermost = innermost->child;
+    }
+    for (;;) {
+        SapTxnCtx *parent = innermost->parent;
+        bool last = innermost == txn;
+        abort_one(innermost);
+        if (last) {
+            return;
+        }
+        innermost = parent;
+    }
+}
+
+/* Whether an outermost commit has anything to publish. */
+static bool has_changes(const SapTxnCtx *txn)
+{
+    const SapEnv *env = txn->env;
+    if (env->undo_count > 0 || txn->level.taken != 0 || txn->level.freed != 0) {
+        return true;
+    }
+    Version *version = newest_version(txn->env);
+    for (uint32_t i = 0; i < SAP_MAX_SUBSYSTEMS; i++) {
+        if (atomic_load_relaxed(&version->subsystem[i]) != txn->subsystem[i]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Makes the writer's state the newest version. Nothing here can fail. */
+static void publish(SapTxnCtx *txn)
+{
+    SapEnv *env = txn->env;
+    uint64_t next = atomic_load_relaxed(&env->newest) + 1;
+    Version *version = &env->versions[next % ENV_VERSIONS];
+    atomic_store_relaxed(&version->txnid, env->stamp);
+    atomic_store_relaxed(&version->catalog, env->catalog.tree.root);
+    for (uint32_t i = 0; i < SAP_MAX_SUBSYSTEMS; i++) {
+        atomic_store_relaxed(&version->subsystem[i], txn->subsystem[i]);
+    }
+    atomic_store_full(&env->newest, next);
+    env->undo_count = 0;
+    pager_commit(&env->pager, &txn->level, env->stamp);
+}
+
+static int commit_outermost(SapTxnCtx *txn, uint64_t *lsn_out)
+{
+    SapEnv *env = txn->env;
+    int rc = subsystems_commit(txn);
+    if (rc == SAP_OK) {
+        rc = tables_commit(txn);
+    }
+    if (rc == SAP_OK) {
+        rc = pager_prepare_commit(&env->pager);
+    }
+    if (rc != SAP_OK) {
+        abort_one(txn);
+        return rc;
+    }
+    if (has_changes(txn)) {
+        *lsn_out = env->stamp;
+        publish(txn);
+    }
+    txn_end(txn);
+    return SAP_OK;
+}
+
+static int commit_nested(SapTxnCtx *txn)
+{
+    int rc = subsystems_commit(txn);
+    if (rc != SAP_OK) {
+        abort_one(txn);
+        return rc;
+    }
+    SapTxnCtx *parent = txn->parent;
+    memcpy(parent->subsystem, txn->subsystem, sizeof parent->subsystem);
+    tables_merge(txn);
+    pager_level_merge(&txn->env->pager, &parent->level, &txn->level);
+    txn_end(txn);
+    return SAP_OK;
+}
+
+int sap_txn_commit(SapTxnCtx *txn)
+{
+    return sap_txn_commit_async(txn, NULL);
+}
+
+int sap_txn_commit_async(SapTxnCtx *txn, uint64_t *lsn_out)
+{
+    int rc = txn_check(txn);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    uint64_t lsn = txn->base;
+    if (txn->kind != TXN_WRITER) {
+        abort_one(txn);
+    } else if (txn->parent != NULL) {
+        rc = commit_nested(txn);
+    } else {
+        rc = commit_outermost(txn, &lsn);
+    }
+    if (rc == SAP_OK && lsn_out != NULL) {
+        *lsn_out = lsn;
+    }
+    return rc;
+}
+
+uint64_t sap_txn_base_lsn(SapTxnCtx *txn)
+{
+    return txn == NULL || txn->kind == TXN_ENDED ? 0 : txn->base;
+}
+
+/* ---- Around a transaction ------------------------------------------------------------------- */
+
+SapMemArena *sap_txn_arena(SapTxnCtx *txn)
+{
+    return txn == NULL || txn->kind == TXN_ENDED ? NULL : txn->env->arena;
+}
+
+SapEnv *sap_txn_env(SapTxnCtx *txn)
+{
+    return txn == NULL || txn->kind == TXN_ENDED ? NULL : txn->env;
+}
+
+unsigned sap_txn_flags(SapTxnCtx *txn)
+{
+    return txn == NULL || txn->kind == TXN_ENDED ? 0 : txn->flags;
+}
+
+void *sap_txn_scratch_alloc(SapTxnCtx *txn, uint32_t len)
+{
+    if (txn_check(txn) != SAP_OK) {
+        return NULL;
+    }
+    size_t size = sizeof(ScratchBlock) + len;
+    ScratchBlock *block = (ScratchBlock *)mem_alloc(MEM_TXN, size);
+    if (block == NULL) {
+        return NULL;
+    }
+    _Static_assert(sizeof(ScratchBlock) % SCRATCH_ALIGN == 0, "data follows aligned");
+    block->next = txn->scratch;
+    block->size = size;
+    txn->scratch = block;
+    return block->data;
+}
+
+/* ---- Durability in memory: what is published is durable ------------------------------------- */
+
+int sap_db_sync(SapEnv *db)
+{
+    return db == NULL ? SAP_ERROR : SAP_OK;
+}
+
+uint64_t sap_db_durable_lsn(SapEnv *db)
+{
+    if (db == NULL) {
+        return 0;
+    }
+    for (;;) {
+        uint64_t newest = atomic_load_full(&db->newest);
+        uint64_t txnid = atomic_load_relaxed(&db->versions[newest % ENV_VERSIONS].txnid);
+        if (atomic_load_full(&db->newest) == newest) {
+            return txnid;
+        }
+    }
+}
+
+int sap_db_wait_durable(SapEnv *db, uint64_t lsn)
+{
+    return db == NULL || lsn > sap_db_durable_lsn(db) ? SAP_ERROR : SAP_OK;
+}

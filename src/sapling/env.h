@@ -1,0 +1,178 @@
+/* env.h - the environment and its transactions from the inside.
+ *
+ * State and who may touch it:
+ *   - `newest` counts published versions; versions[newest % ENV_VERSIONS] is the published one. The
+ *     writer fills the next entry before it moves `newest`. A reader copies the entry, stores its
+ *     pin, and looks at `newest` again: if it moved, what was copied may be torn or no longer
+ *     pinned, and the reader starts over. So a pin that stays was taken while its version was the
+ *     newest, and the writer's scan after moving `newest` sees it.
+ *   - Reader objects are only ever added to `readers`, and used again through `claimed`.
+ *   - Everything marked (writer) belongs to the holder of the writer lock.
+ *   - A metadata call holds `metadata` and the writer lock, closes `gate`, and goes on only if no pin is stored. A
+ *     reader that has stored its pin looks at `gate` and withdraws while it is closed. So `tables`
+ *     never changes under a reader.
+ *
+ * A transaction object is never freed before its environment, so that a call through an ended one
+ * finds it ended. */
+#ifndef SAPLING_SAPLING_ENV_H
+#define SAPLING_SAPLING_ENV_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/sync.h"
+#include "sapling/node.h"
+#include "sapling/pager.h"
+#include "sapling/sapling.h"
+#include "sapling/writer_lock.h"
+
+enum {
+    ENV_VERSIONS = 4,
+    ENV_CATALOG = SAP_MAX_DBI + 1, /* the catalog's number where a DBI is asked for */
+    TXN_TREE_CACHE = 8,            /* tables whose root a reader remembers */
+    ENV_FIRST_COMMIT = 1,          /* id of the empty state; 0 is no pin */
+};
+
+/* The root of a tree as some transaction sees it. */
+typedef struct TreeState {
+    uint32_t root; /* 0: empty */
+    uint64_t entries;
+} TreeState;
+
+typedef struct Table {
+    bool open;
+    unsigned flags;
+    KeyOrder order;
+    TreeState tree;      /* (writer) newest, with the open transaction's changes */
+    uint64_t saved_at;   /* (writer) stamp of the level that last saved `tree` for undoing */
+    uint32_t page_flags; /* for new pages */
+} Table;
+
+/* What a level changed first: to be put back by its abort. */
+typedef struct TreeUndo {
+    uint32_t dbi;
+    TreeState tree;
+    uint64_t saved_at;
+} TreeUndo;
+
+typedef struct Version {
+    SAP_ATOMIC(uint64_t) txnid;
+    SAP_ATOMIC(uint32_t) catalog;
+    SAP_ATOMIC(void *) subsystem[SAP_MAX_SUBSYSTEMS];
+} Version;
+
+typedef struct Subsystem {
+    bool registered;
+    SapSubsystemCallbacks calls;
+} Subsystem;
+
+typedef struct ScratchBlock ScratchBlock;
+
+typedef enum TxnKind {
+    TXN_ENDED = 0,
+    TXN_READER,       /* a snapshot of its own, or its parent's */
+    TXN_WRITER,       /* a level of the write transaction */
+    TXN_WRITER_READER /* a read-only child within it */
+} TxnKind;
+
+typedef struct CachedTree {
+    uint32_t dbi_plus_1; /* 0: none */
+    TreeState tree;
+} CachedTree;
+
+struct SapTxnCtx {
+    SapEnv *env;
+    SapTxnCtx *parent;
+    SapTxnCtx *child; /* the open one */
+    TxnKind kind;
+    unsigned flags;
+    uint64_t base;    /* the commit it began on */
+    uint32_t catalog; /* readers: root of the snapshot's catalog */
+    void *subsystem[SAP_MAX_SUBSYSTEMS];
+    uint32_t subsystem_count; /* how many had on_begin */
+    SapCursor *cursors;
+    ScratchBlock *scratch;
+    PageLevel level;     /* writers */
+    uint32_t undo_start; /* writers: length of the undo stack when it began */
+
+    SapTxnCtx *next; /* in the list of readers, or of spare writer levels */
+    SAP_ATOMIC(bool) claimed;
+    SAP_ATOMIC(uint64_t) pin; /* 0: none */
+    SAP_ATOMIC(uint64_t) since_ns;
+    CachedTree cache[TXN_TREE_CACHE];
+};
+
+struct SapEnv {
+    SapMemArena *arena;
+    bool owns_arena;
+    uint32_t page_size;
+    WriterLock lock;
+    Mutex metadata; /* one metadata call at a time; taken before the writer lock */
+    SAP_ATOMIC(bool) gate;
+    SAP_ATOMIC(uint64_t) newest;
+    Version versions[ENV_VERSIONS];
+    SAP_ATOMIC(SapTxnCtx *) readers;
+    SAP_ATOMIC(SapTxnCtx *) spare_reader; /* a hint: the one that ended last */
+    Subsystem subsystems[SAP_MAX_SUBSYSTEMS];
+
+    Table *tables; /* DBI 0 .. table_count-1 */
+    uint32_t table_count;
+    Table catalog; /* (writer) DBI number, big-endian, to root and entries */
+
+    Pager pager;       /* (writer) */
+    uint64_t stamp;    /* (writer) last one taken */
+    SapTxnCtx *writer; /* (writer) innermost open level */
+    SapTxnCtx *spare_levels;
+    TreeUndo *undo;
+    uint32_t undo_count;
+    uint32_t undo_capacity;
+    NodeScratch scratch; /* page NULL until first needed */
+    uint8_t *alias;      /* two pages' room for arguments that point into a page being rebuilt */
+};
+
+/* ---- env.c ---- */
+
+/* A transaction that may be used now: SAP_OK, SAP_ERROR (NULL or ended), SAP_BUSY (open child). */
+int txn_check(const SapTxnCtx *txn);
+/* The same for changing rows: also SAP_READONLY. */
+int txn_check_write(const SapTxnCtx *txn);
+
+/* Excludes all transactions for a change of metadata. SAP_BUSY: one is open. */
+int env_metadata_begin(SapEnv *env);
+void env_metadata_end(SapEnv *env);
+
+/* ---- readers.c ---- */
+
+/* A reader on the newest version (parent NULL) or on its parent's. */
+int reader_begin(SapEnv *env, SapTxnCtx *parent, SapTxnCtx **txn_out);
+void reader_end(SapTxnCtx *txn);
+void readers_scan(Pager *pager, void *env);
+bool readers_any(SapEnv *env);
+void readers_destroy(SapEnv *env);
+
+/* ---- tables.c ---- */
+
+void tables_destroy(SapEnv *env);
+/* Writes the changed roots to the catalog; the commit is still to be decided. */
+int tables_commit(SapTxnCtx *txn);
+void tables_abort(SapTxnCtx *txn);
+void tables_merge(SapTxnCtx *txn);
+/* The table of an open DBI, or NULL. */
+static inline Table *table_get(const SapEnv *env, uint32_t dbi)
+{
+    return sap_likely(dbi < env->table_count && env->tables[dbi].open) ? &env->tables[dbi] : NULL;
+}
+/* The table's root as `txn` sees it. SAP_CORRUPT: the catalog's row does not decode. */
+int table_state(SapTxnCtx *txn, uint32_t dbi, TreeState *tree_out);
+/* Before a level's first change of the table. */
+int table_save(SapTxnCtx *txn, uint32_t dbi, Table *table);
+
+/* ---- cursor.c ---- */
+
+/* The transaction ends: its cursors are unusable from now on. */
+void cursors_end(SapTxnCtx *txn);
+/* Before a change of the table: cursors on it, but for `except`, remember their key instead of
+ * their path. SAP_NOMEM: nothing may be changed. */
+int cursors_detach(SapTxnCtx *txn, uint32_t dbi, const SapCursor *except);
+
+#endif

@@ -1,0 +1,312 @@
+/* pager.c - see pager.h. */
+#include "sapling/pager.h"
+
+#include "common/bytes.h"
+#include "common/mem.h"
+#include "sapling/page.h"
+
+void pager_init(Pager *pager, SapMemArena *arena, uint64_t newest, PagerScan scan, void *ctx)
+{
+    *pager = (Pager){.arena = arena, .scan = scan, .scan_ctx = ctx, .newest = newest};
+}
+
+/* ---- Giving back ---------------------------------------------------------------------------- */
+
+static void count_pages(Pager *pager, uint32_t more, uint32_t fewer)
+{
+    uint64_t now = atomic_load_relaxed(&pager->page_count);
+    SAP_ASSERT(now + more >= fewer);
+    atomic_store_relaxed(&pager->page_count, now + more - fewer);
+}
+
+static void give_back(Pager *pager, uint32_t pgno)
+{
+    PageInfo *info = &pager->info[pgno];
+    SAP_ASSERT(info->pages > 0);
+    count_pages(pager, 0, info->pages);
+    arena_free_run(pager->arena, pgno, info->pages);
+    info->pages = 0;
+}
+
+static void give_back_chain(Pager *pager, uint32_t pgno)
+{
+    while (pgno != 0) {
+        uint32_t next = pager->info[pgno].freed_next;
+        give_back(pager, pgno);
+        pgno = next;
+    }
+}
+
+void pager_release(Pager *pager)
+{
+    for (uint32_t i = 0; i < pager->pin_count; i++) {
+        give_back_chain(pager, pager->pins[i].freed);
+    }
+    SAP_ASSERT(pager->reserved_count == 0);
+    mem_free(MEM_ENV, pager->info, pager->info_count * sizeof *pager->info);
+    mem_free(MEM_ENV, pager->pins, pager->pin_capacity * sizeof *pager->pins);
+    *pager = (Pager){0};
+}
+
+/* ---- Pins ----------------------------------------------------------------------------------- */
+
+int pager_prepare_commit(Pager *pager)
+{
+    if (pager->pin_count < pager->pin_capacity) {
+        return SAP_OK;
+    }
+    uint32_t capacity = pager->pin_capacity == 0 ? 4 : pager->pin_capacity * 2;
+    Pin *pins = (Pin *)mem_resize(MEM_ENV, pager->pins, pager->pin_capacity * sizeof *pins,
+                                  capacity * sizeof *pins);
+    if (pins == NULL) {
+        return SAP_NOMEM;
+    }
+    pager->pins = pins;
+    pager->pin_capacity = capacity;
+    return SAP_OK;
+}
+
+void pager_pins_mark(Pager *pager, uint64_t pin)
+{
+    uint32_t lo = 0;
+    uint32_t hi = pager->pin_count;
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        if (pager->pins[mid].at < pin) {
+            lo = mid + 1;
+        } else {
+            hi = mid;
+        }
+    }
+    if (lo < pager->pin_count && pager->pins[lo].at == pin) {
+        pager->pins[lo].live = true;
+    } else if (pin == pager->previous) {
+        SAP_ASSERT(lo == pager->pin_count && pager->pin_count < pager->pin_capacity);
+        pager->pins[pager->pin_count++] = (Pin){.at = pin, .live = true};
+    }
+    /* Nothing hangs on the newest: what it sees is not freed. */
+}
+
+/* Hangs the chain on the greatest live pin among the first `pin_count`, or gives pages back. */
+static void hang_chain(Pager *pager, uint32_t chain, uint32_t pin_count)
+{
+    while (pin_count > 0 && !pager->pins[pin_count - 1].live) {
+        pin_count--;
+    }
+    Pin *pin = pin_count > 0 ? &pager->pins[pin_count - 1] : NULL;
+    while (chain != 0) {
+        PageInfo *info = &pager->info[chain];
+        uint32_t next = info->freed_next;
+        if (pin != NULL && info->birth <= pin->at) {
+            info->freed_next = pin->freed;
+            pin->freed = chain;
+        } else {
+            give_back(pager, chain);
+        }
+        chain = next;
+    }
+}
+
+/* Looks which pins are left and lets go what hung on the others. */
+static void reclaim(Pager *pager)
+{
+    for (uint32_t i = 0; i < pager->pin_count; i++) {
+        pager->pins[i].live = false;
+    }
+    pager->scan(pager, pager->scan_ctx);
+    uint32_t kept = 0;
+    for (uint32_t i = pager->pin_count; i-- > 0;) {
+        if (!pager->pins[i].live) {
+            uint32_t chain = pager->pins[i].freed;
+            pager->pins[i].freed = 0;
+            hang_chain(pager, chain, i);
+        }
+    }
+    for (uint32_t i = 0; i < pager->pin_count; i++) {
+        if (pager->pins[i].live) {
+            pager->pins[kept++] = pager->pins[i];
+        }
+    }
+    pager->pin_count = kept;
+}
+
+void pager_commit(Pager *pager, PageLevel *level, uint64_t commit_id)
+{
+    SAP_ASSERT(commit_id > pager->newest);
+    pager->previous = pager->newest;
+    pager->newest = commit_id;
+    reclaim(pager);
+    pager->previous = 0;
+    hang_chain(pager, level->freed, pager->pin_count);
+    *level = (PageLevel){0};
+}
+
+/* ---- Taking --------------------------------------------------------------------------------- */
+
+static int info_reserve(Pager *pager, uint32_t pgno)
+{
+    if (pgno < pager->info_count) {
+        return SAP_OK;
+    }
+    uint64_t count = pager->info_count == 0 ? 16 : (uint64_t)pager->info_count * 2;
+    while (count <= pgno) {
+        count *= 2;
+    }
+    PageInfo *info = (PageInfo *)mem_resize(MEM_ENV, pager->info, pager->info_count * sizeof *info,
+                                            (size_t)count * sizeof *info);
+    if (info == NULL) {
+        return SAP_NOMEM;
+    }
+    memset(info + pager->info_count, 0, (size_t)(count - pager->info_count) * sizeof *info);
+    pager->info = info;
+    pager->info_count = (uint32_t)count;
+    return SAP_OK;
+}
+
+static int get_from_arena(Pager *pager, uint32_t pages, uint32_t *pgno_out)
+{
+    uint8_t *page = NULL;
+    uint32_t pgno = 0;
+    int rc = arena_alloc_run(pager->arena, pages, &page, &pgno);
+    if (rc != SAP_OK && pager->pin_count > 0) {
+        reclaim(pager); /* readers may have gone since the last commit */
+        rc = arena_alloc_run(pager->arena, pages, &page, &pgno);
+    }
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    rc = info_reserve(pager, pgno);
+    if (rc != SAP_OK) {
+        arena_free_run(pager->arena, pgno, pages);
+        return rc;
+    }
+    *pgno_out = pgno;
+    return SAP_OK;
+}
+
+int pager_reserve(Pager *pager, uint32_t count)
+{
+    SAP_ASSERT(count <= PAGER_RESERVE_MAX);
+    while (pager->reserved_count < count) {
+        uint32_t pgno = 0;
+        int rc = get_from_arena(pager, 1, &pgno);
+        if (rc != SAP_OK) {
+            pager_unreserve(pager);
+            return rc;
+        }
+        pager->reserved[pager->reserved_count++] = pgno;
+        count_pages(pager, 1, 0);
+    }
+    return SAP_OK;
+}
+
+void pager_unreserve(Pager *pager)
+{
+    while (pager->reserved_count > 0) {
+        arena_free_run(pager->arena, pager->reserved[--pager->reserved_count], 1);
+        count_pages(pager, 0, 1);
+    }
+}
+
+int pager_alloc(Pager *pager, PageLevel *level, uint32_t pages, uint8_t **page_out)
+{
+    uint32_t pgno = 0;
+    if (pages == 1 && pager->reserved_count > 0) {
+        pgno = pager->reserved[--pager->reserved_count];
+    } else {
+        int rc = get_from_arena(pager, pages, &pgno);
+        if (rc != SAP_OK) {
+            return rc;
+        }
+        count_pages(pager, pages, 0);
+    }
+    PageInfo *info = &pager->info[pgno];
+    *info = (PageInfo){.birth = level->stamp, .prev = level->taken_last, .pages = pages};
+    if (level->taken_last != 0) {
+        pager->info[level->taken_last].next = pgno;
+    } else {
+        level->taken = pgno;
+    }
+    level->taken_last = pgno;
+    uint8_t *page = pager_page(pager, pgno);
+    store_u64le(page + PAGE_CHECKSUM, 0);
+    store_u64le(page + PAGE_BIRTH, level->stamp);
+    store_u32le(page + PAGE_NO, pgno);
+    *page_out = page;
+    return SAP_OK;
+}
+
+/* ---- Levels --------------------------------------------------------------------------------- */
+
+void pager_level_begin(PageLevel *level, uint64_t stamp)
+{
+    *level = (PageLevel){.stamp = stamp};
+}
+
+static void taken_remove(Pager *pager, PageLevel *level, uint32_t pgno)
+{
+    const PageInfo *info = &pager->info[pgno];
+    if (info->next != 0) {
+        pager->info[info->next].prev = info->prev;
+    } else {
+        SAP_ASSERT(level->taken_last == pgno);
+        level->taken_last = info->prev;
+    }
+    if (info->prev != 0) {
+        pager->info[info->prev].next = info->next;
+    } else {
+        SAP_ASSERT(level->taken == pgno);
+        level->taken = info->next;
+    }
+}
+
+static void freed_append(Pager *pager, PageLevel *level, uint32_t pgno)
+{
+    pager->info[pgno].freed_next = 0;
+    if (level->freed_last != 0) {
+        pager->info[level->freed_last].freed_next = pgno;
+    } else {
+        level->freed = pgno;
+    }
+    level->freed_last = pgno;
+}
+
+void pager_free(Pager *pager, PageLevel *level, uint32_t pgno)
+{
+    SAP_ASSERT(pager->info[pgno].pages > 0);
+    if (pager->info[pgno].birth >= level->stamp) {
+        taken_remove(pager, level, pgno);
+        give_back(pager, pgno);
+    } else {
+        freed_append(pager, level, pgno);
+    }
+}
+
+void pager_level_abort(Pager *pager, PageLevel *level)
+{
+    for (uint32_t pgno = level->taken; pgno != 0;) {
+        uint32_t next = pager->info[pgno].next;
+        give_back(pager, pgno);
+        pgno = next;
+    }
+    *level = (PageLevel){0};
+}
+
+void pager_level_merge(Pager *pager, PageLevel *parent, PageLevel *child)
+{
+    if (child->taken != 0) {
+        pager->info[child->taken].prev = parent->taken_last;
+        if (parent->taken_last != 0) {
+            pager->info[parent->taken_last].next = child->taken;
+        } else {
+            parent->taken = child->taken;
+        }
+        parent->taken_last = child->taken_last;
+    }
+    for (uint32_t pgno = child->freed; pgno != 0;) {
+        uint32_t next = pager->info[pgno].freed_next;
+        pager_free(pager, parent, pgno);
+        pgno = next;
+    }
+    *child = (PageLevel){0};
+}

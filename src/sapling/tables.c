@@ -1,0 +1,287 @@
+/* tables.c - the tables of an environment and the catalog that holds their roots.
+ *
+ * The catalog is a tree like the others. Its rows, for tables that are not empty:
+ *   key    u16 big-endian, the DBI
+ *   value  u32 root page, u32 zero, u64 rows; little-endian
+ * The writer's roots are in Table.tree and reach the catalog with the outermost commit. */
+#include <string.h>
+
+#include "common/assert.h"
+#include "common/mem.h"
+#include "sapling/tree.h"
+
+enum {
+    CATALOG_KEY = 2,
+    CATALOG_ROOT = 0,
+    CATALOG_ENTRIES = 8,
+    CATALOG_VALUE = 16,
+};
+
+/* ---- Opening -------------------------------------------------------------------------------- */
+
+static Table table_make(uint32_t dbi, sap_keycmp_fn cmp, void *ctx, unsigned flags)
+{
+    return (Table){.open = true,
+                   .flags = flags,
+                   .order = {.cmp = cmp, .ctx = ctx},
+                   .page_flags = dbi | (cmp != NULL ? (uint32_t)PAGE_PLAIN : 0)};
+}
+
+static int tables_reserve(SapEnv *env, uint32_t count)
+{
+    if (count <= env->table_count) {
+        return SAP_OK;
+    }
+    Table *tables = (Table *)mem_resize(MEM_ENV, env->tables, env->table_count * sizeof *tables,
+                                        count * sizeof *tables);
+    if (tables == NULL) {
+        return SAP_NOMEM;
+    }
+    memset(tables + env->table_count, 0, (count - env->table_count) * sizeof *tables);
+    env->tables = tables;
+    env->table_count = count;
+    return SAP_OK;
+}
+
+int sap_btree_subsystem_init(SapEnv *env, sap_keycmp_fn cmp, void *ctx)
+{
+    if (env == NULL) {
+        return SAP_ERROR;
+    }
+    int rc = env_metadata_begin(env);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    rc = env->table_count > 0 ? SAP_EXISTS : tables_reserve(env, 1);
+    if (rc == SAP_OK) {
+        env->tables[0] = table_make(0, cmp, ctx, 0);
+        env->catalog = table_make(ENV_CATALOG, NULL, NULL, 0);
+    }
+    env_metadata_end(env);
+    return rc;
+}
+
+SapEnv *sap_db_open(SapMemArena *arena, uint32_t page_size, sap_keycmp_fn cmp, void *ctx)
+{
+    SapEnv *env = sap_env_create(arena, page_size);
+    if (env != NULL && sap_btree_subsystem_init(env, cmp, ctx) != SAP_OK) {
+        (void)sap_env_destroy(env);
+        env = NULL;
+    }
+    return env;
+}
+
+int sap_db_close(SapEnv *db)
+{
+    return sap_env_destroy(db);
+}
+
+static bool table_is(const Table *table, sap_keycmp_fn cmp, const void *ctx, unsigned flags)
+{
+    return table->order.cmp == cmp && table->order.ctx == ctx && table->flags == flags;
+}
+
+int sap_dbi_open(SapEnv *db, uint32_t dbi, sap_keycmp_fn cmp, void *cmp_ctx, unsigned flags)
+{
+    if (db == NULL || dbi > SAP_MAX_DBI || flags != 0) {
+        return SAP_ERROR;
+    }
+    mutex_lock(&db->metadata);
+    const Table *table = table_get(db, dbi);
+    bool known = table != NULL;
+    bool same = known && table_is(table, cmp, cmp_ctx, flags);
+    bool ready = db->table_count > 0;
+    mutex_unlock(&db->metadata);
+    if (!ready || known) {
+        return same ? SAP_OK : SAP_ERROR;
+    }
+    int rc = env_metadata_begin(db);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    rc = tables_reserve(db, dbi + 1);
+    if (rc == SAP_OK && !db->tables[dbi].open) {
+        db->tables[dbi] = table_make(dbi, cmp, cmp_ctx, flags);
+    } else if (rc == SAP_OK) {
+        rc = table_is(&db->tables[dbi], cmp, cmp_ctx, flags) ? SAP_OK : SAP_ERROR;
+    }
+    env_metadata_end(db);
+    return rc;
+}
+
+void tables_destroy(SapEnv *env)
+{
+    for (uint32_t dbi = 0; dbi < env->table_count; dbi++) {
+        tree_destroy(env, env->tables[dbi].tree.root);
+    }
+    tree_destroy(env, env->catalog.tree.root);
+    mem_free(MEM_ENV, env->tables, env->table_count * sizeof *env->tables);
+}
+
+/* ---- Roots ---------------------------------------------------------------------------------- */
+
+int table_state(SapTxnCtx *txn, uint32_t dbi, TreeState *tree_out)
+{
+    SapEnv *env = txn->env;
+    if (txn->kind != TXN_READER) {
+        *tree_out = env->tables[dbi].tree;
+        return SAP_OK;
+    }
+    CachedTree *cached = &txn->cache[dbi % TXN_TREE_CACHE];
+    if (cached->dbi_plus_1 != dbi + 1) {
+        uint8_t key[CATALOG_KEY];
+        store_u16be(key, (uint16_t)dbi);
+        LeafRow row;
+        TreeState tree = {0};
+        if (tree_get(env, txn->catalog, env->catalog.order, key, CATALOG_KEY, &row)) {
+            if (row.stored != CATALOG_VALUE) {
+                return SAP_CORRUPT;
+            }
+            tree.root = load_u32le(row.val + CATALOG_ROOT);
+            tree.entries = load_u64le(row.val + CATALOG_ENTRIES);
+        }
+        *cached = (CachedTree){.dbi_plus_1 = dbi + 1, .tree = tree};
+    }
+    *tree_out = cached->tree;
+    return SAP_OK;
+}
+
+static Table *table_or_catalog(SapEnv *env, uint32_t dbi)
+{
+    return dbi == ENV_CATALOG ? &env->catalog : &env->tables[dbi];
+}
+
+int table_save(SapTxnCtx *txn, uint32_t dbi, Table *table)
+{
+    if (table->saved_at >= txn->level.stamp) {
+        return SAP_OK;
+    }
+    SapEnv *env = txn->env;
+    if (env->undo_count == env->undo_capacity) {
+        uint32_t capacity = env->undo_capacity == 0 ? 8 : env->undo_capacity * 2;
+        TreeUndo *undo = (TreeUndo *)mem_resize(
+            MEM_ENV, env->undo, env->undo_capacity * sizeof *undo, capacity * sizeof *undo);
+        if (undo == NULL) {
+            return SAP_NOMEM;
+        }
+        env->undo = undo;
+        env->undo_capacity = capacity;
+    }
+    env->undo[env->undo_count++] =
+        (TreeUndo){.dbi = dbi, .tree = table->tree, .saved_at = table->saved_at};
+    table->saved_at = txn->level.stamp;
+    return SAP_OK;
+}
+
+void tables_abort(SapTxnCtx *txn)
+{
+    SapEnv *env = txn->env;
+    while (env->undo_count > txn->undo_start) {
+        const TreeUndo *undo = &env->undo[--env->undo_count];
+        Table *table = table_or_catalog(env, undo->dbi);
+        table->tree = undo->tree;
+        table->saved_at = undo->saved_at;
+    }
+}
+
+/* The child's changes become the parent's: what the parent has saved itself needs no second entry. */
+void tables_merge(SapTxnCtx *txn)
+{
+    SapEnv *env = txn->env;
+    uint32_t kept = txn->undo_start;
+    for (uint32_t i = txn->undo_start; i < env->undo_count; i++) {
+        if (env->undo[i].saved_at < txn->parent->level.stamp) {
+            env->undo[kept++] = env->undo[i];
+        }
+    }
+    env->undo_count = kept;
+}
+
+static int catalog_put(SapTxnCtx *txn, uint32_t dbi, TreeState tree)
+{
+    SapEnv *env = txn->env;
+    Table *catalog = &env->catalog;
+    uint8_t key[CATALOG_KEY];
+    uint8_t val[CATALOG_VALUE] = {0};
+    store_u16be(key, (uint16_t)dbi);
+    store_u32le(val + CATALOG_ROOT, tree.root);
+    store_u64le(val + CATALOG_ENTRIES, tree.entries);
+    LeafRow row = {.key = key,
+                   .key_len = CATALOG_KEY,
+                   .val = val,
+                   .stored = CATALOG_VALUE,
+                   .val_code = CATALOG_VALUE};
+    Path path;
+    TreeChange change;
+    bool exact = tree_seek(env, catalog->tree.root, catalog->order, key, CATALOG_KEY, &path);
+    if (tree.root == 0) {
+        return exact ? tree_delete(txn, ENV_CATALOG, catalog, &path, &change) : SAP_OK;
+    }
+    return exact ? tree_replace(txn, ENV_CATALOG, catalog, &path, &row, &change)
+                 : tree_insert(txn, ENV_CATALOG, catalog, &path, &row, &change);
+}
+
+int tables_commit(SapTxnCtx *txn)
+{
+    SapEnv *env = txn->env;
+    uint32_t changed = env->undo_count; /* writing the catalog saves its own root behind these */
+    for (uint32_t i = 0; i < changed; i++) {
+        uint32_t dbi = env->undo[i].dbi;
+        SAP_ASSERT(dbi != ENV_CATALOG);
+        int rc = catalog_put(txn, dbi, env->tables[dbi].tree);
+        if (rc != SAP_OK) {
+            return rc;
+        }
+    }
+    return SAP_OK;
+}
+
+/* ---- Stat ----------------------------------------------------------------------------------- */
+
+int sap_dbi_stat(SapTxnCtx *txn, uint32_t dbi, SapStat *stat_out)
+{
+    int rc = txn_check(txn);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    SapEnv *env = txn->env;
+    if (stat_out == NULL || table_get(env, dbi) == NULL) {
+        return SAP_ERROR;
+    }
+    TreeState tree;
+    rc = table_state(txn, dbi, &tree);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    *stat_out = (SapStat){
+        .num_entries = tree.entries,
+        .txnid = txn->base,
+        .tree_depth = tree.root == 0 ? 0 : page_level(arena_page(env->arena, tree.root)) + 1,
+        .num_pages = atomic_load_relaxed(&env->pager.page_count),
+        .page_size = env->page_size,
+        .has_write_txn = writer_lock_is_held(&env->lock) ? 1 : 0,
+    };
+    return SAP_OK;
+}
+
+int sap_txn_stat(SapTxnCtx *txn, SapStat *stat_out)
+{
+    return sap_dbi_stat(txn, 0, stat_out);
+}
+
+int sap_db_stat(SapEnv *db, SapStat *stat_out)
+{
+    SapTxnCtx *txn = NULL;
+    int rc = sap_txn_begin_rc(db, NULL, SAP_TXN_RDONLY, &txn);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    rc = sap_txn_stat(txn, stat_out);
+    sap_txn_abort(txn);
+    return rc;
+}
+
+uint64_t sap_db_num_pages(SapEnv *db)
+{
+    return db == NULL ? 0 : atomic_load_relaxed(&db->pager.page_count);
+}

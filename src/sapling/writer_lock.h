@@ -1,0 +1,51 @@
+/* writer_lock.h - one writer at a time, with waiters that are neither convoyed nor starved.
+ *
+ * A free lock may be taken by anyone: strict order of arrival would put a thread switch between any
+ * two transactions. But a waiter older than WRITER_LOCK_PATIENCE_NS gets the lock handed over by the
+ * one who releases it. The lock belongs to a transaction, not to a thread; the thread that took it
+ * is remembered only to answer "busy" where it would wait for itself. */
+#ifndef SAPLING_SAPLING_WRITER_LOCK_H
+#define SAPLING_SAPLING_WRITER_LOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/clock.h"
+#include "common/sync.h"
+
+#define WRITER_LOCK_PATIENCE_NS UINT64_C(1000000)
+
+#if SAPLING_THREADED
+
+typedef struct WriterWait {
+    struct WriterWait *next;
+    Cond wake;
+    uint64_t since_ns;
+    bool granted;
+} WriterWait;
+
+typedef struct WriterLock {
+    Mutex mutex;
+    SAP_ATOMIC(bool) held;
+    pthread_t owner; /* while held */
+    WriterWait *first;
+    WriterWait *last;
+} WriterLock;
+
+#else
+
+typedef struct WriterLock {
+    bool held;
+} WriterLock;
+
+#endif
+
+bool writer_lock_init(WriterLock *lock);
+void writer_lock_destroy(WriterLock *lock);
+/* False: held, and not to be waited for. */
+bool writer_lock_take(WriterLock *lock, bool wait);
+void writer_lock_release(WriterLock *lock);
+/* Whether a writer holds it; may be out of date at once. */
+bool writer_lock_is_held(WriterLock *lock);
+
+#endif
