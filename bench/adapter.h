@@ -1,0 +1,78 @@
+/* adapter.h - what a storage engine must offer to be measured.
+ *
+ * An engine is one BenchAdapter: a table of functions over its own BenchDb and BenchTxn, which
+ * each adapter defines for itself. The workloads know engines only through this table, so that all
+ * of them do the same work. Calls answer 0 or a code of the engine's own, which error_text() names.
+ *
+ * One call per operation goes through a function pointer, about a nanosecond for every engine
+ * alike. Only a scan is fast enough for that to show, so its loop lives in the adapter. */
+#ifndef BENCH_ADAPTER_H
+#define BENCH_ADAPTER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct BenchDb BenchDb;
+typedef struct BenchTxn BenchTxn;
+
+/* What a workload may ask of an engine beyond the ordinary. */
+enum {
+    BENCH_CAN_NEST = 1u,   /* write transactions within write transactions */
+    BENCH_CAN_DURABLE = 2u /* opens with BENCH_SYNC_COMMIT */
+};
+
+typedef enum BenchSync {
+    BENCH_SYNC_NONE,  /* a commit is visible, and durable some time later or never */
+    BENCH_SYNC_COMMIT /* a commit returns when it is durable */
+} BenchSync;
+
+typedef struct BenchOpen {
+    const char *dir; /* empty, for this store alone; removed by the driver */
+    BenchSync sync;
+} BenchOpen;
+
+/* What a scan saw: proof that every row was visited, and its key and value touched. */
+typedef struct BenchScan {
+    uint64_t rows;
+    uint64_t sum; /* of the first bytes of all keys and values */
+} BenchScan;
+
+static inline void bench_scan_row(BenchScan *scan, const void *key, const void *val)
+{
+    scan->rows++;
+    scan->sum += *(const uint8_t *)key;
+    scan->sum += *(const uint8_t *)val;
+}
+
+typedef struct BenchAdapter {
+    const char *name; /* as in --engines, the reports and the baseline */
+    const char *what; /* one line: how the engine is set up */
+    unsigned can;     /* BENCH_CAN_... */
+
+    /* Caller owns *db_out, release with close(). */
+    int (*open)(const BenchOpen *options, BenchDb **db_out);
+    void (*close)(BenchDb *db);
+
+    /* `parent` is NULL unless the engine can nest. commit() and abort() end the transaction
+     * whatever they answer. */
+    int (*begin_read)(BenchDb *db, BenchTxn **txn_out);
+    int (*begin_write)(BenchDb *db, BenchTxn *parent, BenchTxn **txn_out);
+    int (*commit)(BenchDb *db, BenchTxn *txn);
+    void (*abort)(BenchDb *db, BenchTxn *txn);
+
+    int (*put)(BenchDb *db, BenchTxn *txn, const void *key, size_t key_len, const void *val,
+               size_t val_len);
+    /* The value is borrowed until the transaction's next call. A missing key is an error. */
+    int (*get)(BenchDb *db, BenchTxn *txn, const void *key, size_t key_len, const void **val_out,
+               size_t *val_len_out);
+    /* Every row in key order through bench_scan_row(); *scan is zeroed by the caller. */
+    int (*scan)(BenchDb *db, BenchTxn *txn, BenchScan *scan);
+
+    const char *(*error_text)(int rc);
+} BenchAdapter;
+
+extern const BenchAdapter bench_sapling;
+extern const BenchAdapter bench_lmdb;
+extern const BenchAdapter bench_lmdb_writemap;
+
+#endif

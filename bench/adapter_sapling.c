@@ -1,0 +1,115 @@
+/* adapter_sapling.c - Sapling in memory: a private heap arena with pages of 4096 bytes. */
+#include "adapter.h"
+
+#include "sapling/sapling.h"
+
+enum { PAGE_SIZE = 4096 };
+
+static DB *db_of(BenchDb *db)
+{
+    return (DB *)db;
+}
+
+static Txn *txn_of(BenchTxn *txn)
+{
+    return (Txn *)txn;
+}
+
+static int engine_open(const BenchOpen *options, BenchDb **db_out)
+{
+    if (options->sync != BENCH_SYNC_NONE)
+        return SAP_ERROR;
+    DB *db = db_open(NULL, PAGE_SIZE, NULL, NULL);
+    if (!db)
+        return SAP_NOMEM;
+    *db_out = (BenchDb *)db;
+    return SAP_OK;
+}
+
+static void engine_close(BenchDb *db)
+{
+    db_close(db_of(db));
+}
+
+static int engine_begin_read(BenchDb *db, BenchTxn **txn_out)
+{
+    Txn *txn;
+    int rc = txn_begin_rc(db_of(db), NULL, TXN_RDONLY, &txn);
+    if (rc == SAP_OK)
+        *txn_out = (BenchTxn *)txn;
+    return rc;
+}
+
+static int engine_begin_write(BenchDb *db, BenchTxn *parent, BenchTxn **txn_out)
+{
+    Txn *txn;
+    int rc = txn_begin_rc(db_of(db), txn_of(parent), 0, &txn);
+    if (rc == SAP_OK)
+        *txn_out = (BenchTxn *)txn;
+    return rc;
+}
+
+static int engine_commit(BenchDb *db, BenchTxn *txn)
+{
+    (void)db;
+    return txn_commit(txn_of(txn));
+}
+
+static void engine_abort(BenchDb *db, BenchTxn *txn)
+{
+    (void)db;
+    txn_abort(txn_of(txn));
+}
+
+static int engine_put(BenchDb *db, BenchTxn *txn, const void *key, size_t key_len, const void *val,
+                      size_t val_len)
+{
+    (void)db;
+    return txn_put(txn_of(txn), key, (uint32_t)key_len, val, (uint32_t)val_len);
+}
+
+static int engine_get(BenchDb *db, BenchTxn *txn, const void *key, size_t key_len,
+                      const void **val_out, size_t *val_len_out)
+{
+    (void)db;
+    uint32_t len;
+    int rc = txn_get(txn_of(txn), key, (uint32_t)key_len, val_out, &len);
+    if (rc == SAP_OK)
+        *val_len_out = len;
+    return rc;
+}
+
+static int engine_scan(BenchDb *db, BenchTxn *txn, BenchScan *scan)
+{
+    (void)db;
+    Cursor *cur = cursor_open(txn_of(txn));
+    if (!cur)
+        return SAP_NOMEM;
+    int rc;
+    while ((rc = cursor_next(cur)) == SAP_OK) {
+        const void *key, *val;
+        uint32_t key_len, val_len;
+        rc = cursor_get(cur, &key, &key_len, &val, &val_len);
+        if (rc != SAP_OK)
+            break;
+        bench_scan_row(scan, key, val);
+    }
+    cursor_close(cur);
+    return rc == SAP_NOTFOUND ? SAP_OK : rc;
+}
+
+const BenchAdapter bench_sapling = {
+    .name = "sapling",
+    .what = "in memory, heap arena, 4096-byte pages",
+    .can = BENCH_CAN_NEST,
+    .open = engine_open,
+    .close = engine_close,
+    .begin_read = engine_begin_read,
+    .begin_write = engine_begin_write,
+    .commit = engine_commit,
+    .abort = engine_abort,
+    .put = engine_put,
+    .get = engine_get,
+    .scan = engine_scan,
+    .error_text = sap_strerror,
+};

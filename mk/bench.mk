@@ -1,0 +1,50 @@
+# Benchmarks: Sapling beside other engines. See bench/README.md. Not part of the tests.
+#
+#   BENCH_ROWS=N BENCH_ROUNDS=N    rows in the table; rounds, of which the best counts
+#   BENCH_DIR=DIR                  where stores are made (they are removed again)
+#   BENCH_TOLERANCE=PERCENT        how far bench-ci lets a ratio fall below its baseline
+
+BENCH_DIR       ?= build/bench
+BENCH_TOLERANCE ?= 25
+
+BENCH_SRCS   := $(sort $(wildcard bench/*.c))
+BENCH_OBJS   := $(BENCH_SRCS:bench/%.c=build/bench/obj/%.o)
+BENCH_BIN    := build/bench/bench
+# Like a user's program: the public headers and the static archive.
+BENCH_CFLAGS := -O2 -g -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -pthread -Iinclude
+BENCH_RUN    := $(BENCH_BIN) --dir $(BENCH_DIR) --rows $(or $(BENCH_ROWS),1000000) \
+                --rounds $(or $(BENCH_ROUNDS),3)
+# A smaller table for the baseline, and more rounds, since its ratios must repeat.
+BENCH_CI     := $(BENCH_BIN) --dir $(BENCH_DIR) --rows $(or $(BENCH_ROWS),200000) \
+                --rounds $(or $(BENCH_ROUNDS),5) --json build/bench/ci.json
+BENCH_CHECK  := $(PYTHON) bench/compare_baseline.py --tolerance $(BENCH_TOLERANCE) \
+                build/bench/ci.json bench/baseline.json
+
+.PHONY: bench-deps bench-run bench-compare bench-ci bench-baseline
+
+bench-deps:
+	$(Q)./script/deps bench
+
+build/bench/obj/%.o: bench/%.c mk/bench.mk | bench-deps
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(BENCH_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BENCH_BIN): $(BENCH_OBJS) build/libsapling.a | bench-deps
+	$(Q)$(CC) -pthread -o $@ $(BENCH_OBJS) build/libsapling.a $(LIB_LIBS) -llmdb
+
+bench-run: $(BENCH_BIN) ## Measure Sapling alone
+	$(Q)$(BENCH_RUN) --engines sapling
+
+bench-compare: $(BENCH_BIN) ## Measure Sapling beside LMDB; writes build/bench/compare.json and .svg
+	$(Q)$(BENCH_RUN) --json build/bench/compare.json --svg build/bench/compare.svg
+
+# Noise seldom strikes the same ratio twice, a regression always does: so it measures again.
+bench-ci: $(BENCH_BIN) ## Fail where a ratio to LMDB fell below bench/baseline.json
+	$(Q)$(BENCH_CI)
+	$(Q)$(BENCH_CHECK) || { [ $$? -eq 1 ] && echo 'measuring again' && $(BENCH_CI) && $(BENCH_CHECK); }
+
+bench-baseline: $(BENCH_BIN) ## Rewrite bench/baseline.json from a run on this machine
+	$(Q)$(BENCH_CI)
+	$(Q)$(PYTHON) bench/compare_baseline.py --write build/bench/ci.json bench/baseline.json
+
+-include $(BENCH_OBJS:.o=.d)
