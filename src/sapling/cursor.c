@@ -183,18 +183,13 @@ static bool seek_remembered(SapCursor *cur, uint32_t root)
     return tree_seek(cur->env, root, order_of(cur), cur->key, cur->key_len, &cur->path);
 }
 
-/* Makes the cursor CURSOR_ON if its row is there. SAP_NOTFOUND: it is on none. */
-static int settle(SapCursor *cur)
+static int settle_saved(SapCursor *cur)
 {
-    int rc = check(cur);
-    if (rc != SAP_OK || cur->state == CURSOR_ON) {
-        return rc;
-    }
     if (cur->state != CURSOR_SAVED) {
         return SAP_NOTFOUND;
     }
     uint32_t root = 0;
-    rc = root_of(cur, &root);
+    int rc = root_of(cur, &root);
     if (rc != SAP_OK) {
         return rc;
     }
@@ -203,6 +198,13 @@ static int settle(SapCursor *cur)
     }
     cur->state = CURSOR_ON;
     return SAP_OK;
+}
+
+/* Makes the cursor CURSOR_ON if its row is there. SAP_NOTFOUND: it is on none. */
+static inline int settle(SapCursor *cur)
+{
+    int rc = check(cur);
+    return rc != SAP_OK || sap_likely(cur->state == CURSOR_ON) ? rc : settle_saved(cur);
 }
 
 static int land(SapCursor *cur, bool on_row, CursorState otherwise)
@@ -258,7 +260,9 @@ int sap_cursor_next(SapCursor *cur)
         return rc;
     }
     if (sap_likely(cur->state == CURSOR_ON)) {
-        return land(cur, tree_next(cur->env, &cur->path), CURSOR_AFTER);
+        return tree_next_in_leaf(&cur->path)
+                   ? SAP_OK
+                   : land(cur, tree_next(cur->env, &cur->path), CURSOR_AFTER);
     }
     if (cur->state == CURSOR_AFTER) {
         return SAP_NOTFOUND;

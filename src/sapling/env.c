@@ -267,20 +267,6 @@ static int subsystems_commit(SapTxnCtx *txn)
 
 /* ---- Begin ---------------------------------------------------------------------------------- */
 
-int txn_check(const SapTxnCtx *txn)
-{
-    if (sap_unlikely(txn == NULL || txn->kind == TXN_ENDED)) {
-        return SAP_ERROR;
-    }
-    return sap_unlikely(txn->child != NULL) ? SAP_BUSY : SAP_OK;
-}
-
-int txn_check_write(const SapTxnCtx *txn)
-{
-    int rc = txn_check(txn);
-    return rc == SAP_OK && txn->kind != TXN_WRITER ? SAP_READONLY : rc;
-}
-
 /* A level of the write transaction, whose lock is held; a read-only one changes nothing. */
 static int level_begin(SapEnv *env, SapTxnCtx *parent, bool read_only, SapTxnCtx **txn_out)
 {

@@ -133,9 +133,19 @@ struct SapEnv {
 /* ---- env.c ---- */
 
 /* A transaction that may be used now: SAP_OK, SAP_ERROR (NULL or ended), SAP_BUSY (open child). */
-int txn_check(const SapTxnCtx *txn);
+static inline int txn_check(const SapTxnCtx *txn)
+{
+    if (sap_unlikely(txn == NULL || txn->kind == TXN_ENDED)) {
+        return SAP_ERROR;
+    }
+    return sap_unlikely(txn->child != NULL) ? SAP_BUSY : SAP_OK;
+}
 /* The same for changing rows: also SAP_READONLY. */
-int txn_check_write(const SapTxnCtx *txn);
+static inline int txn_check_write(const SapTxnCtx *txn)
+{
+    int rc = txn_check(txn);
+    return rc == SAP_OK && txn->kind != TXN_WRITER ? SAP_READONLY : rc;
+}
 
 /* Excludes all transactions for a change of metadata. SAP_BUSY: one is open. */
 int env_metadata_begin(SapEnv *env);

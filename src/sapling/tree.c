@@ -37,17 +37,6 @@ bool tree_get(const SapEnv *env, uint32_t root, KeyOrder order, const uint8_t *k
     return true;
 }
 
-void tree_value(const SapEnv *env, const LeafRow *row, const void **val_out, uint32_t *len_out)
-{
-    if (row->val_code != CELL_VAL_ELSEWHERE) {
-        *val_out = row->val;
-        *len_out = row->stored;
-        return;
-    }
-    *val_out = page_at(env, load_u32le(row->val)) + PAGE_HEADER;
-    *len_out = load_u32le(row->val + 4);
-}
-
 bool tree_seek(const SapEnv *env, uint32_t root, KeyOrder order, const uint8_t *key,
                uint32_t key_len, Path *path)
 {
@@ -118,6 +107,11 @@ static bool next_leaf(const SapEnv *env, Path *path, bool back)
             }
             path->depth = level;
             descend_edge(env, branch_child(step->page, step->i), back, path);
+            const uint8_t *leaf = path->at[path->depth - 1].page;
+            uint32_t rows = page_count(leaf);
+            for (uint32_t k = 0; k <= TREE_ROWS_AHEAD && k < rows; k++) {
+                __builtin_prefetch(leaf + leaf_slot(leaf, back ? rows - 1 - k : k));
+            }
             return true;
         }
         level--;
@@ -138,12 +132,7 @@ bool tree_next(const SapEnv *env, Path *path)
     if (path->depth == 0) {
         return false;
     }
-    PathStep *leaf = &path->at[path->depth - 1];
-    if (leaf->i + 1 < page_count(leaf->page)) {
-        leaf->i++;
-        return true;
-    }
-    return next_leaf(env, path, false);
+    return tree_next_in_leaf(path) || next_leaf(env, path, false);
 }
 
 bool tree_prev(const SapEnv *env, Path *path)

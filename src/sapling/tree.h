@@ -11,7 +11,11 @@
 
 #include "sapling/env.h"
 
-enum { TREE_MAX_DEPTH = 40 };
+enum {
+    TREE_MAX_DEPTH = 40,
+    /* Rows lie in a leaf in no order that the hardware could foresee: a walk asks for them ahead. */
+    TREE_ROWS_AHEAD = 4,
+};
 
 _Static_assert(TREE_MAX_DEPTH + 1 <= PAGER_RESERVE_MAX, "a split may need a page on each level");
 
@@ -31,7 +35,17 @@ typedef struct Path {
 bool tree_get(const SapEnv *env, uint32_t root, KeyOrder order, const uint8_t *key,
               uint32_t key_len, LeafRow *row_out);
 /* The value of a row, wherever it is. */
-void tree_value(const SapEnv *env, const LeafRow *row, const void **val_out, uint32_t *len_out);
+static inline void tree_value(const SapEnv *env, const LeafRow *row, const void **val_out,
+                              uint32_t *len_out)
+{
+    if (sap_likely(row->val_code != CELL_VAL_ELSEWHERE)) {
+        *val_out = row->val;
+        *len_out = row->stored;
+    } else {
+        *val_out = arena_page(env->arena, load_u32le(row->val)) + PAGE_HEADER;
+        *len_out = load_u32le(row->val + 4);
+    }
+}
 
 /* To the first row not below `key`, which may be behind the last one of its leaf; whether it is
  * equal. */
@@ -42,6 +56,20 @@ bool tree_first(const SapEnv *env, uint32_t root, Path *path);
 bool tree_last(const SapEnv *env, uint32_t root, Path *path);
 bool tree_next(const SapEnv *env, Path *path);
 bool tree_prev(const SapEnv *env, Path *path);
+/* tree_next() within a leaf; false: at its end, nothing changed. */
+static inline bool tree_next_in_leaf(Path *path)
+{
+    PathStep *leaf = &path->at[path->depth - 1];
+    uint32_t n = page_count(leaf->page);
+    if (leaf->i + 1 < n) {
+        leaf->i++;
+        if (leaf->i + TREE_ROWS_AHEAD < n) {
+            __builtin_prefetch(leaf->page + leaf_slot(leaf->page, leaf->i + TREE_ROWS_AHEAD));
+        }
+        return true;
+    }
+    return false;
+}
 /* From behind a leaf's last row to the next leaf's first; elsewhere stays. */
 bool tree_settle(const SapEnv *env, Path *path);
 
