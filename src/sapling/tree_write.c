@@ -298,6 +298,7 @@ int tree_replace(SapTxnCtx *txn, uint32_t dbi, Table *table, Path *path, const L
         memcpy(old_ref, old.val, CELL_REF);
         old.val = old_ref;
     }
+    flag_runs(path, row); /* now, as a split leaves the path behind; too often does no harm */
     change->val = leaf_overwrite(leaf->page, leaf->i, row);
     if (change->val == NULL) {
         rc = prepare_leaf(txn, path, row, leaf_row_size(leaf->page, &old));
@@ -308,9 +309,6 @@ int tree_replace(SapTxnCtx *txn, uint32_t dbi, Table *table, Path *path, const L
         unalias(txn->env, leaf->page, &apart);
         leaf_remove(leaf->page, leaf->i);
         place_in_leaf(txn, table, path, apart, change);
-    }
-    if (!change->moved) {
-        flag_runs(path, row);
     }
     tree_drop_value(txn, &old);
     return SAP_OK;

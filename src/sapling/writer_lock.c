@@ -55,7 +55,7 @@ static void dequeue(WriterLock *lock, WriterWait *wait)
 /* Waits in the queue until the lock is handed over or found free. */
 static void wait_for_turn(WriterLock *lock)
 {
-    WriterWait wait = {.since_ns = clock_mono_ns(NULL)};
+    WriterWait wait = {.thread = pthread_self(), .since_ns = clock_mono_ns(NULL)};
     pthread_cond_init(&wait.wake, NULL);
     enqueue(lock, &wait);
     while (!wait.granted && atomic_load_relaxed(&lock->held)) {
@@ -87,6 +87,7 @@ void writer_lock_release(WriterLock *lock)
     WriterWait *next = lock->first;
     if (next != NULL && clock_mono_ns(NULL) - next->since_ns > WRITER_LOCK_PATIENCE_NS) {
         next->granted = true; /* stays held: nobody can come between */
+        lock->owner = next->thread;
     } else {
         atomic_store_relaxed(&lock->held, false);
     }

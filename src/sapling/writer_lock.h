@@ -20,6 +20,7 @@
 typedef struct WriterWait {
     struct WriterWait *next;
     Cond wake;
+    pthread_t thread;
     uint64_t since_ns;
     bool granted;
 } WriterWait;
