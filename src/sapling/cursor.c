@@ -180,7 +180,7 @@ int cursors_detach(SapTxnCtx *txn, uint32_t dbi, const SapCursor *except)
 /* Seeks the remembered key: the path is then at its row (true) or at the gap where it was. */
 static bool seek_remembered(SapCursor *cur, uint32_t root)
 {
-    return tree_seek(cur->env, root, order_of(cur), cur->key, cur->key_len, &cur->path);
+    return tree_seek(cur->env, root, order_of(cur), key_bytes(cur->key), cur->key_len, &cur->path);
 }
 
 static int settle_saved(SapCursor *cur)
@@ -249,7 +249,7 @@ int sap_cursor_seek(SapCursor *cur, const void *key, uint32_t key_len)
     if (rc != SAP_OK) {
         return rc;
     }
-    (void)tree_seek(cur->env, root, order_of(cur), (const uint8_t *)key, key_len, &cur->path);
+    (void)tree_seek(cur->env, root, order_of(cur), key_bytes(key), key_len, &cur->path);
     return land(cur, tree_settle(cur->env, &cur->path), CURSOR_AFTER);
 }
 
@@ -403,7 +403,8 @@ int sap_cursor_put(SapCursor *cur, const void *val, uint32_t val_len, unsigned f
     }
     LeafRow row;
     uint8_t ref[CELL_REF];
-    rc = tree_make_row(cur->txn, cur->dbi, cur->key, cur->key_len, val, val_len, &row, ref);
+    rc = tree_make_row(cur->txn, cur->dbi, key_bytes(cur->key), cur->key_len, val, val_len, &row,
+                       ref);
     if (rc != SAP_OK) {
         return rc;
     }

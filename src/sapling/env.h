@@ -130,6 +130,13 @@ struct SapEnv {
     uint8_t *alias;      /* two pages' room for arguments that point into a page being rebuilt */
 };
 
+/* A key from a caller, who may pass NULL for one of length 0; inside no pointer is NULL. */
+static inline const uint8_t *key_bytes(const void *key)
+{
+    static const uint8_t none[1] = {0};
+    return key != NULL ? (const uint8_t *)key : none;
+}
+
 /* ---- env.c ---- */
 
 /* A transaction that may be used now: SAP_OK, SAP_ERROR (NULL or ended), SAP_BUSY (open child). */

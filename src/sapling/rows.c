@@ -32,7 +32,7 @@ int sap_txn_get_dbi(SapTxnCtx *txn, uint32_t dbi, const void *key, uint32_t key_
         return SAP_ERROR;
     }
     LeafRow row;
-    if (!tree_get(txn->env, tree.root, table->order, (const uint8_t *)key, key_len, &row)) {
+    if (!tree_get(txn->env, tree.root, table->order, key_bytes(key), key_len, &row)) {
         return SAP_NOTFOUND;
     }
     const void *val = NULL;
@@ -58,7 +58,7 @@ static uint64_t rank_of(SapTxnCtx *txn, const Table *table, TreeState tree, cons
                         uint32_t key_len)
 {
     Path path;
-    (void)tree_seek(txn->env, tree.root, table->order, (const uint8_t *)key, key_len, &path);
+    (void)tree_seek(txn->env, tree.root, table->order, key_bytes(key), key_len, &path);
     return tree_rank(&path);
 }
 
@@ -103,7 +103,7 @@ static int put_row(SapTxnCtx *txn, uint32_t dbi, Table *table, Path *path, bool 
 {
     LeafRow row;
     uint8_t ref[CELL_REF];
-    int rc = tree_make_row(txn, dbi, key, key_len, val, val_len, &row, ref);
+    int rc = tree_make_row(txn, dbi, key_bytes(key), key_len, val, val_len, &row, ref);
     if (rc != SAP_OK) {
         return rc;
     }
@@ -132,7 +132,7 @@ int sap_txn_put_flags_dbi(SapTxnCtx *txn, uint32_t dbi, const void *key, uint32_
     }
     Path path;
     bool exact =
-        tree_seek(txn->env, table->tree.root, table->order, (const uint8_t *)key, key_len, &path);
+        tree_seek(txn->env, table->tree.root, table->order, key_bytes(key), key_len, &path);
     if (exact && (flags & SAP_NOOVERWRITE) != 0) {
         return SAP_EXISTS;
     }
@@ -179,8 +179,7 @@ int sap_txn_del_dbi(SapTxnCtx *txn, uint32_t dbi, const void *key, uint32_t key_
         return SAP_ERROR;
     }
     Path path;
-    if (!tree_seek(txn->env, table->tree.root, table->order, (const uint8_t *)key, key_len,
-                   &path)) {
+    if (!tree_seek(txn->env, table->tree.root, table->order, key_bytes(key), key_len, &path)) {
         return SAP_NOTFOUND;
     }
     rc = cursors_detach(txn, dbi, NULL);

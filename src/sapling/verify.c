@@ -59,9 +59,6 @@ static bool check_header(Verify *v, const uint8_t *page, uint32_t pgno, uint32_t
     if (page_birth(page) > v->newest_birth || page_birth(page) == 0) {
         finding(v, pgno, "birth is not one of this snapshot");
     }
-    if (page_birth(page) != v->env->pager.info[pgno].birth) {
-        finding(v, pgno, "birth differs from the pager's");
-    }
     if (page_count(page) == 0 || page_upper(page) > page_size ||
         node_used(page, page_size) > node_capacity(page_size)) {
         finding(v, pgno, "count, bounds or free space do not fit the page");

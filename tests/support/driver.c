@@ -18,8 +18,8 @@ const uint32_t driver_page_size_count = sizeof driver_page_sizes / sizeof driver
 enum { TABLES = 4, LEVELS = 6, READERS = 3, CURSORS = 3, KEPT = 4, ORPHANS = 4 };
 enum { WRITER = READERS, CHAINS = READERS + 1 };
 
-/* Keys are kept to this many bytes per table in total, values to this many per run. */
-enum { KEY_BUDGET = 512 * 1024, VALUE_BUDGET = 4 * 1024 * 1024, LONGEST_VALUE = 100 * 1024 };
+/* Keys are kept to this many bytes per table in total. */
+enum { KEY_BUDGET = 512 * 1024, LONGEST_VALUE = 100 * 1024 };
 
 static const uint32_t table_dbis[TABLES] = {0, 1, 7, 1023};
 
@@ -1235,7 +1235,7 @@ void driver_run(const DriverConfig *config, Choice *choice, DriverCounts *counts
     d->config = config;
     d->choice = choice;
     d->counts = counts;
-    d->value_budget = VALUE_BUDGET;
+    d->value_budget = config->value_budget;
     d->key = malloc(config->page_size + 64);
     d->other_key = malloc(config->page_size + 64);
     d->val = malloc(longest_value);

@@ -41,6 +41,7 @@ typedef struct DriverConfig {
     uint32_t key_space;    /* how many different keys a table can get */
     uint32_t operations;   /* fewer if the choices are used up */
     uint32_t fault_one_in; /* how often an allocation fails; 0: never */
+    uint64_t value_budget; /* bytes; when they are used up values are small */
 } DriverConfig;
 
 typedef struct DriverCounts {
