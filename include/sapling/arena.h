@@ -45,7 +45,7 @@ typedef struct SapArenaOptions {
             uint64_t max_bytes;     /* never exceeded; 0: 4 GiB */
         } linear;
         struct {
-            /* Returns `size` bytes (page size, or a multiple of it for a run), aligned to 16, or
+            /* Returns `size` bytes (the stride, or a multiple of it for a run), aligned to 16, or
              * NULL. Called with the arena's lock held: must not call back into the arena. */
             void *(*alloc_page)(void *ctx, uint32_t size);
             void (*free_page)(void *ctx, void *page, uint32_t size);
@@ -79,7 +79,7 @@ SAP_API int sap_arena_free_node_ptr(SapMemArena *arena, void *node, uint32_t siz
 /* How many pages are handed out, those that hold nodes included. */
 SAP_API uint64_t sap_arena_active_pages(const SapMemArena *arena);
 
-/* The address of a page or node number; NULL for 0 and for numbers never handed out. */
+/* The address of a page or node number; NULL for 0 and for pages never handed out. */
 SAP_API void *sap_arena_resolve(const SapMemArena *arena, uint32_t no);
 
 /* Bytes between consecutive pages: the page size rounded up to 16. */

@@ -24,10 +24,10 @@
  *
  * ERRORS
  *
- * Every call checks its arguments. Misuse (NULL, a DBI that is not open, flags that do not fit, an
- * ended transaction) is SAP_ERROR, a write through a reader SAP_READONLY, a parent with an open
+ * Every call checks its arguments. Misuse (NULL, a DBI that is not open, flags that do not fit, a
+ * transaction that has ended and whose object no other one uses yet) is SAP_ERROR, a write through a reader SAP_READONLY, a parent with an open
  * child SAP_BUSY: nothing has changed then. A call that fails with SAP_NOMEM, SAP_FULL or SAP_IO
- * has changed nothing either, and the transaction goes on. */
+ * has changed nothing either, and the transaction goes on; a commit that fails is an abort. */
 #ifndef SAPLING_SAPLING_H
 #define SAPLING_SAPLING_H
 
@@ -103,7 +103,8 @@ typedef struct SapReaderInfo {
 SAP_API int sap_db_readers(SapEnv *db, int (*fn)(const SapReaderInfo *info, void *ctx), void *ctx);
 
 /* Walks every table of the newest snapshot and checks each rule the trees must keep. Each finding
- * is one call of `report` (may be NULL) with a text. SAP_CORRUPT if there was any. */
+ * is one call of `report` (may be NULL) with a text. SAP_CORRUPT if there was any. A read
+ * transaction like any other: subsystems see it begin. */
 SAP_API int sap_db_verify(SapEnv *db, void (*report)(const char *text, void *ctx), void *ctx);
 
 /* ---- Tables --------------------------------------------------------------------------------- */

@@ -22,6 +22,8 @@ enum {
     CHUNK_MAX_BYTES = 2 * 1024 * 1024, /* and its usual one: a huge page */
     FILE_STEP_MIN = 1024 * 1024,       /* a mapped file grows by an eighth within these */
     FILE_STEP_MAX = 256 * 1024 * 1024,
+    RUN_WINDOW_PAGES = 4096, /* free pages looked through for a run */
+    RESCUE_PAGES = 32,       /* of a bounded arena, at most an eighth of it */
 };
 
 #define DEFAULT_MMAP_BYTES   (UINT64_C(1) << 40)
@@ -190,10 +192,6 @@ static void chunk_free(const SapMemArena *arena, const ArenaChunk *chunk)
 
 static int back_custom(SapMemArena *arena, uint32_t first, uint32_t count)
 {
-    int rc = table_reserve(arena, (size_t)first + count);
-    if (rc != SAP_OK) {
-        return rc;
-    }
     uint64_t bytes = (uint64_t)count * arena->stride;
     if (bytes > UINT32_MAX) {
         return SAP_FULL;
@@ -287,17 +285,11 @@ static bool starts_chunk(const SapMemArena *arena, uint32_t pgno)
                                                          ((size_t)arena->mask + 1) * arena->stride;
 }
 
-/* First fit among the free pages. After a failed search the next one for as many pages waits until
- * as many were freed, so that searching costs a bounded share of freeing. */
-static uint32_t number_find_run(SapMemArena *arena, uint32_t count)
+/* Looks for `count` free pages in a row from page `from` on, below `end`. */
+static uint32_t number_find_between(SapMemArena *arena, uint32_t count, uint32_t from, uint32_t end)
 {
-    if (arena->search_failed_pages != 0 && count >= arena->search_failed_pages &&
-        arena->freed_count - arena->search_failed_at < count) {
-        return 0;
-    }
-    uint32_t high = atomic_load_relaxed(&arena->high);
     uint32_t length = 0;
-    for (uint32_t pgno = 1; pgno < high; pgno++) {
+    for (uint32_t pgno = from; pgno < end; pgno++) {
         if ((pgno & 63) == 0 && arena->free_bits[pgno >> 6] == 0) {
             length = 0;
             pgno += 63;
@@ -315,9 +307,27 @@ static uint32_t number_find_run(SapMemArena *arena, uint32_t count)
             return pgno - count + 1;
         }
     }
-    arena->search_failed_at = arena->freed_count;
-    arena->search_failed_pages = count;
     return 0;
+}
+
+/* A run from the free pages. Each call looks at one window of them, the next call at the next, so
+ * that its time does not grow with the arena; `thorough` looks at all. */
+static uint32_t number_find_run(SapMemArena *arena, uint32_t count, bool thorough)
+{
+    uint32_t high = atomic_load_relaxed(&arena->high);
+    if (high - 1 - arena->active < count) {
+        return 0;
+    }
+    if (thorough) {
+        return number_find_between(arena, count, 1, high);
+    }
+    uint32_t from = arena->run_hint > 0 && arena->run_hint < high ? arena->run_hint : 1;
+    uint64_t window = (uint64_t)from + RUN_WINDOW_PAGES + count;
+    uint32_t end = window < high ? (uint32_t)window : high;
+    uint32_t pgno = number_find_between(arena, count, from, end);
+    /* A run may begin at the end of a window, hence the next one begins before that. */
+    arena->run_hint = pgno != 0 ? pgno : end == high ? 1 : end - count;
+    return pgno;
 }
 
 /* New numbers from the top, with memory behind them. */
@@ -335,6 +345,9 @@ static int number_extend(SapMemArena *arena, uint32_t count, uint32_t *pgno_out)
         }
     }
     int rc = numbers_reserve(arena, first + count);
+    if (rc == SAP_OK && backing_is_custom(arena)) {
+        rc = table_reserve(arena, (size_t)first + count);
+    }
     if (rc == SAP_OK && !backing_is_custom(arena) && first + count > arena->backed) {
         /* The very first chunk has no page 0 to hand out, hence one page more. */
         rc = arena->region != NULL ? back_region(arena, first + count)
@@ -351,11 +364,26 @@ static int number_extend(SapMemArena *arena, uint32_t count, uint32_t *pgno_out)
     return SAP_OK;
 }
 
-int arena_alloc_locked(SapMemArena *arena, uint32_t count, uint8_t **page_out, uint32_t *pgno_out)
+/* How many pages can still be handed out; endless where there is no bound. */
+static uint64_t arena_pages_left(const SapMemArena *arena)
 {
-    uint32_t pgno = count == 1 ? number_pop(arena) : number_find_run(arena, count);
+    uint64_t limit = arena->region_bytes / arena->stride;
+    return limit == 0 ? UINT64_MAX : limit - 1 - arena->active;
+}
+
+int arena_alloc_locked(SapMemArena *arena, uint32_t count, bool rescue, uint8_t **page_out,
+                       uint32_t *pgno_out)
+{
+    if (!rescue && arena_pages_left(arena) < (uint64_t)count + arena->rescue_pages) {
+        return SAP_FULL;
+    }
+    uint32_t pgno = count == 1 ? number_pop(arena) : number_find_run(arena, count, false);
     if (pgno == 0) {
         int rc = number_extend(arena, count, &pgno);
+        if (rc != SAP_OK && count > 1) {
+            pgno = number_find_run(arena, count, true);
+            rc = pgno != 0 ? SAP_OK : rc;
+        }
         if (rc != SAP_OK) {
             return rc;
         }
@@ -388,11 +416,15 @@ void arena_free_locked(SapMemArena *arena, uint32_t pgno, uint32_t count)
         arena->options.cfg.custom.free_page(arena->options.cfg.custom.ctx, arena_page(arena, pgno),
                                             count * arena->stride);
     }
+#if SAP_SLOW_ASSERTS
+    if (!backing_is_custom(arena)) { /* who still reads it shall notice */
+        memset(arena_page(arena, pgno), 0xdb, (size_t)count * arena->stride);
+    }
+#endif
     for (uint32_t i = count; i > 0; i--) {
         number_push(arena, pgno + i - 1);
     }
     arena->active -= count;
-    arena->freed_count += count;
 }
 
 uint32_t arena_find_page(const SapMemArena *arena, const void *addr)
@@ -440,6 +472,8 @@ static int region_open(SapMemArena *arena)
         return SAP_ERROR;
     }
     arena->region_bytes = bytes;
+    uint64_t eighth = bytes / arena->stride / 8;
+    arena->rescue_pages = eighth < RESCUE_PAGES ? (uint32_t)eighth : RESCUE_PAGES;
 #if ARENA_HAS_MMAP
     int fd = linear ? -1 : options->cfg.mmap.fd;
     struct stat st;
@@ -573,10 +607,11 @@ void sap_arena_destroy(SapMemArena *arena)
 
 /* ---- Public and engine entry points ---------------------------------------------------------- */
 
-int arena_alloc_run(SapMemArena *arena, uint32_t count, uint8_t **page_out, uint32_t *pgno_out)
+int arena_alloc_run(SapMemArena *arena, uint32_t count, bool rescue, uint8_t **page_out,
+                    uint32_t *pgno_out)
 {
     mutex_lock(&arena->lock);
-    int rc = arena_alloc_locked(arena, count, page_out, pgno_out);
+    int rc = arena_alloc_locked(arena, count, rescue, page_out, pgno_out);
     mutex_unlock(&arena->lock);
     return rc;
 }
@@ -594,7 +629,7 @@ int sap_arena_alloc_page(SapMemArena *arena, void **page_out, uint32_t *pgno_out
         return SAP_ERROR;
     }
     uint8_t *page = NULL;
-    int rc = arena_alloc_run(arena, 1, &page, pgno_out);
+    int rc = arena_alloc_run(arena, 1, true, &page, pgno_out);
     if (rc == SAP_OK) {
         *page_out = page;
     }

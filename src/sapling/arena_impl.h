@@ -59,9 +59,8 @@ struct SapMemArena {
     SAP_ATOMIC(uint32_t) high;
     uint32_t backed; /* page numbers below it have memory; custom: unused */
     uint64_t active;
-    uint64_t freed_count;         /* pages freed so far */
-    uint64_t search_failed_at;    /* freed_count when the last search for a run found none... */
-    uint32_t search_failed_pages; /* ...of this many pages; 0: no such memory */
+    uint32_t run_hint;     /* where the next search for a run begins */
+    uint32_t rescue_pages; /* bounded backings: kept for those who free more than they take */
 
     uint8_t *region; /* contiguous backings; NULL for heap chunks and custom */
     uint64_t region_bytes;
@@ -80,14 +79,18 @@ static inline uint8_t *arena_page(const SapMemArena *arena, uint32_t pgno)
     return table->granule[pgno >> arena->shift] + (size_t)(pgno & arena->mask) * arena->stride;
 }
 
-/* `count` pages with consecutive numbers and addresses. Codes as sap_arena_alloc_page(). */
-int arena_alloc_run(SapMemArena *arena, uint32_t count, uint8_t **page_out, uint32_t *pgno_out);
+/* `count` pages with consecutive numbers and addresses. Codes as sap_arena_alloc_page(). The last
+ * pages of a bounded arena are handed out with `rescue` only: deleting rows takes pages for a while
+ * before it gives more back, and must not be refused because rows filled the arena. */
+int arena_alloc_run(SapMemArena *arena, uint32_t count, bool rescue, uint8_t **page_out,
+                    uint32_t *pgno_out);
 
 /* Gives a run (or a page, count 1) back; must have been handed out as such. */
 void arena_free_run(SapMemArena *arena, uint32_t pgno, uint32_t count);
 
 /* Under the arena's lock, for arena_nodes.c. */
-int arena_alloc_locked(SapMemArena *arena, uint32_t count, uint8_t **page_out, uint32_t *pgno_out);
+int arena_alloc_locked(SapMemArena *arena, uint32_t count, bool rescue, uint8_t **page_out,
+                       uint32_t *pgno_out);
 void arena_free_locked(SapMemArena *arena, uint32_t pgno, uint32_t count);
 bool arena_page_is_live(const SapMemArena *arena, uint32_t pgno);
 /* The page number that covers an address, or 0. */

@@ -80,7 +80,7 @@ static int slab_make(SapMemArena *arena, uint32_t units)
 {
     uint8_t *slab = NULL;
     uint32_t pgno = 0;
-    int rc = arena_alloc_locked(arena, 1, &slab, &pgno);
+    int rc = arena_alloc_locked(arena, 1, true, &slab, &pgno);
     if (rc != SAP_OK) {
         return rc;
     }

@@ -165,18 +165,9 @@ static uint32_t items_gather_with(BranchItem *items, const uint8_t *page, uint32
     return n + 1;
 }
 
-/* The prefix of separators 1 .. n-1. */
-static uint32_t items_prefix(const uint8_t *page, const BranchItem *items, uint32_t n)
+static uint32_t size_with_prefix(const uint8_t *page, const BranchItem *items, uint32_t n,
+                                 uint32_t prefix)
 {
-    if (page_is_plain(page) || n < 2) {
-        return 0;
-    }
-    return sep_common(items[1].sep, items[n - 1].sep);
-}
-
-static uint32_t items_size(const uint8_t *page, const BranchItem *items, uint32_t n)
-{
-    uint32_t prefix = items_prefix(page, items, n);
     bool plain = page_is_plain(page);
     uint32_t size = align_up_u32(prefix, 4) + n * entry_width(page);
     for (uint32_t i = 1; i < n; i++) {
@@ -185,11 +176,42 @@ static uint32_t items_size(const uint8_t *page, const BranchItem *items, uint32_
     return size;
 }
 
+/* The prefix to cut off separators 1 .. n-1, and the bytes they then take. All that they have in
+ * common is not always best: it is padded to 4, and cutting separators that fit their heads saves
+ * nothing. With these three candidates what is on a page never grows when it is built anew. */
+static uint32_t items_prefix(const uint8_t *page, const BranchItem *items, uint32_t n,
+                             uint32_t *size_out)
+{
+    uint32_t best = 0;
+    uint32_t best_size = size_with_prefix(page, items, n, 0);
+    if (!page_is_plain(page) && n > 1) {
+        uint32_t common = sep_common(items[1].sep, items[n - 1].sep);
+        const uint32_t candidates[2] = {common & ~UINT32_C(3), common};
+        for (uint32_t i = 0; i < 2; i++) {
+            uint32_t size = size_with_prefix(page, items, n, candidates[i]);
+            if (size <= best_size) {
+                best = candidates[i];
+                best_size = size;
+            }
+        }
+    }
+    *size_out = best_size;
+    return best;
+}
+
+static uint32_t items_size(const uint8_t *page, const BranchItem *items, uint32_t n)
+{
+    uint32_t size = 0;
+    (void)items_prefix(page, items, n, &size);
+    return size;
+}
+
 /* Builds the page from items that point to other memory. */
 static void items_build(uint8_t *page, uint32_t page_size, const BranchItem *items, uint32_t n)
 {
-    SAP_ASSERT(n > 0 && items_size(page, items, n) <= node_capacity(page_size));
-    uint32_t prefix = items_prefix(page, items, n);
+    uint32_t size = 0;
+    uint32_t prefix = items_prefix(page, items, n, &size);
+    SAP_ASSERT(n > 0 && size <= node_capacity(page_size));
     node_init(page, page_size, page_level(page), page_flags(page));
     page_set(page, PAGE_COUNT, n);
     page_set(page, PAGE_PREFIX, prefix);
@@ -290,13 +312,12 @@ static uint32_t split_point(const uint8_t *page, uint32_t page_size, const Branc
     if (split_feasible(page, page_size, items, n, m)) {
         return m;
     }
-    for (m = 1; m < n; m++) {
-        if (split_feasible(page, page_size, items, n, m)) {
-            return m;
-        }
+    m = 1;
+    while (m < n && !split_feasible(page, page_size, items, n, m)) {
+        m++;
     }
-    SAP_ASSERT(!"a branch can always be split in two");
-    return 0;
+    SAP_ASSERT(m < n);
+    return m;
 }
 
 SepRef branch_split(NodeScratch *scratch, uint8_t *left, uint8_t *right, uint32_t i,
@@ -306,7 +327,8 @@ SepRef branch_split(NodeScratch *scratch, uint8_t *left, uint8_t *right, uint32_
     node_copy(scratch->page, left, page_size);
     BranchItem *items = scratch->items;
     uint32_t n = items_gather_with(items, scratch->page, i, item);
-    uint32_t m = append ? n - 1 : split_point(left, page_size, items, n);
+    bool last_alone = append && split_feasible(left, page_size, items, n, n - 1);
+    uint32_t m = last_alone ? n - 1 : split_point(left, page_size, items, n);
     uint8_t *up = scratch->sep[scratch->sep_turn++ % 2];
     SepRef middle = {.rest = up, .rest_len = sep_len(items[m].sep)};
     sep_copy(up, items[m].sep, 0);

@@ -32,6 +32,21 @@ struct SapCursor {
     Path path; /* CURSOR_ON */
 };
 
+/* Whether the cursor sees what the writer changes, and so counts in Table.cursors_on while ON. */
+static bool follows_writer(const SapCursor *cur)
+{
+    return cur->txn != NULL && cur->txn->kind != TXN_READER;
+}
+
+static void set_state(SapCursor *cur, CursorState state)
+{
+    if ((cur->state == CURSOR_ON) != (state == CURSOR_ON) && follows_writer(cur)) {
+        Table *table = &cur->env->tables[cur->dbi];
+        table->cursors_on = state == CURSOR_ON ? table->cursors_on + 1 : table->cursors_on - 1;
+    }
+    cur->state = state;
+}
+
 /* ---- Life ----------------------------------------------------------------------------------- */
 
 static void link_to(SapCursor *cur, SapTxnCtx *txn)
@@ -52,6 +67,7 @@ static void unlink_from(SapCursor *cur)
     if (cur->txn == NULL) {
         return;
     }
+    set_state(cur, CURSOR_UNPLACED);
     if (cur->next != NULL) {
         cur->next->prev = cur->prev;
     }
@@ -162,6 +178,10 @@ static int remember_key(SapCursor *cur)
 
 int cursors_detach(SapTxnCtx *txn, uint32_t dbi, const SapCursor *except)
 {
+    uint32_t own = except != NULL && except->state == CURSOR_ON ? 1 : 0;
+    if (txn->env->tables[dbi].cursors_on == own) {
+        return SAP_OK;
+    }
     for (SapTxnCtx *level = txn; level != NULL; level = level->parent) {
         for (SapCursor *cur = level->cursors; cur != NULL; cur = cur->next) {
             if (cur->dbi != dbi || cur == except || cur->state != CURSOR_ON) {
@@ -171,7 +191,7 @@ int cursors_detach(SapTxnCtx *txn, uint32_t dbi, const SapCursor *except)
             if (rc != SAP_OK) {
                 return rc;
             }
-            cur->state = CURSOR_SAVED;
+            set_state(cur, CURSOR_SAVED);
         }
     }
     return SAP_OK;
@@ -196,7 +216,7 @@ static int settle_saved(SapCursor *cur)
     if (!seek_remembered(cur, root)) {
         return SAP_NOTFOUND;
     }
-    cur->state = CURSOR_ON;
+    set_state(cur, CURSOR_ON);
     return SAP_OK;
 }
 
@@ -209,7 +229,7 @@ static inline int settle(SapCursor *cur)
 
 static int land(SapCursor *cur, bool on_row, CursorState otherwise)
 {
-    cur->state = on_row ? CURSOR_ON : otherwise;
+    set_state(cur, on_row ? CURSOR_ON : otherwise);
     return on_row ? SAP_OK : SAP_NOTFOUND;
 }
 

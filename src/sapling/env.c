@@ -8,15 +8,16 @@
 #include "common/fault.h"
 #include "common/mem.h"
 
+enum { SCRATCH_ALIGN = 16 };
+
 struct ScratchBlock {
     struct ScratchBlock *next;
     size_t size; /* with this header */
-    uint8_t data[];
+    _Alignas(SCRATCH_ALIGN) uint8_t data[];
 };
 
 enum {
     DEFAULT_PAGE_SIZE = 4096,
-    SCRATCH_ALIGN = 16,
     ALL_TXN_FLAGS = SAP_TXN_RDONLY | SAP_TXN_WAIT | SAP_TXN_NEWEST | SAP_TXN_BULK,
 };
 
@@ -65,6 +66,8 @@ SapEnv *sap_env_create(SapMemArena *arena, uint32_t page_size)
     env->stamp = ENV_FIRST_COMMIT;
     atomic_store_relaxed(&env->versions[0].txnid, ENV_FIRST_COMMIT);
     pager_init(&env->pager, env->arena, ENV_FIRST_COMMIT, readers_scan, env);
+    env->first_level.env = env;
+    env->spare_levels = &env->first_level;
     return env;
 }
 
@@ -80,12 +83,17 @@ int sap_env_destroy(SapEnv *env)
         return SAP_OK;
     }
     int rc = env_metadata_begin(env);
+    if (rc == SAP_OK && readers_in_use(env)) {
+        env_metadata_end(env);
+        rc = SAP_BUSY;
+    }
     if (rc != SAP_OK) {
         return rc;
     }
     for (uint32_t i = SAP_MAX_SUBSYSTEMS; i-- > 0;) {
-        const Subsystem *subsystem = &env->subsystems[i];
-        if (subsystem->registered && subsystem->calls.on_env_destroy != NULL) {
+        Subsystem *subsystem = &env->subsystems[i];
+        if (atomic_load_relaxed(&subsystem->registered) &&
+            subsystem->calls.on_env_destroy != NULL) {
             void *state = atomic_load_relaxed(&newest_version(env)->subsystem[i]);
             subsystem->calls.on_env_destroy(env, state);
         }
@@ -94,9 +102,11 @@ int sap_env_destroy(SapEnv *env)
     pager_release(&env->pager);
     readers_destroy(env);
     while (env->spare_levels != NULL) {
-        SapTxnCtx *next = env->spare_levels->next;
-        mem_free(MEM_TXN, env->spare_levels, sizeof *next);
-        env->spare_levels = next;
+        SapTxnCtx *level = env->spare_levels;
+        env->spare_levels = level->next;
+        if (level != &env->first_level) {
+            mem_free(MEM_TXN, level, sizeof *level);
+        }
     }
     mem_free(MEM_ENV, env->undo, env->undo_capacity * sizeof *env->undo);
     node_scratch_release(&env->scratch);
@@ -145,6 +155,11 @@ void env_metadata_end(SapEnv *env)
 
 /* ---- Subsystems ----------------------------------------------------------------------------- */
 
+static bool env_has_subsystem(SapEnv *env, uint32_t id)
+{
+    return id < SAP_MAX_SUBSYSTEMS && atomic_load_acquire(&env->subsystems[id].registered);
+}
+
 int sap_env_register_subsystem(SapEnv *env, uint32_t id, const SapSubsystemCallbacks *callbacks)
 {
     if (env == NULL || callbacks == NULL || id >= SAP_MAX_SUBSYSTEMS) {
@@ -154,10 +169,11 @@ int sap_env_register_subsystem(SapEnv *env, uint32_t id, const SapSubsystemCallb
     if (rc != SAP_OK) {
         return rc;
     }
-    if (env->subsystems[id].registered) {
+    if (env_has_subsystem(env, id)) {
         rc = SAP_EXISTS;
     } else {
-        env->subsystems[id] = (Subsystem){.registered = true, .calls = *callbacks};
+        env->subsystems[id].calls = *callbacks;
+        atomic_store_release(&env->subsystems[id].registered, true);
     }
     env_metadata_end(env);
     return rc;
@@ -165,41 +181,54 @@ int sap_env_register_subsystem(SapEnv *env, uint32_t id, const SapSubsystemCallb
 
 int sap_env_subsystem_state(SapEnv *env, uint32_t id, void **state_out)
 {
-    if (env == NULL || state_out == NULL || id >= SAP_MAX_SUBSYSTEMS ||
-        !env->subsystems[id].registered) {
+    if (env == NULL || state_out == NULL || !env_has_subsystem(env, id)) {
         return SAP_ERROR;
     }
     uint64_t newest = 0;
     do { /* an entry that stays the newest is not being written */
         newest = atomic_load_full(&env->newest);
-        *state_out = atomic_load_relaxed(&env->versions[newest % ENV_VERSIONS].subsystem[id]);
+        *state_out = atomic_load_acquire(&env->versions[newest % ENV_VERSIONS].subsystem[id]);
     } while (atomic_load_full(&env->newest) != newest);
     return SAP_OK;
 }
 
+/* Fills the entry after the newest with a copy of it, for the holder of the writer lock to change
+ * and then to publish by moving `newest`. */
+static Version *copy_version(SapEnv *env)
+{
+    uint64_t newest = atomic_load_relaxed(&env->newest);
+    Version *from = &env->versions[newest % ENV_VERSIONS];
+    Version *to = &env->versions[(newest + 1) % ENV_VERSIONS];
+    atomic_store_relaxed(&to->txnid, atomic_load_relaxed(&from->txnid));
+    atomic_store_relaxed(&to->catalog, atomic_load_relaxed(&from->catalog));
+    for (uint32_t i = 0; i < SAP_MAX_SUBSYSTEMS; i++) {
+        atomic_store_relaxed(&to->subsystem[i], atomic_load_relaxed(&from->subsystem[i]));
+    }
+    return to;
+}
+
 int sap_env_set_subsystem_state(SapEnv *env, uint32_t id, void *state)
 {
-    if (env == NULL || id >= SAP_MAX_SUBSYSTEMS || !env->subsystems[id].registered) {
+    if (env == NULL || !env_has_subsystem(env, id)) {
         return SAP_ERROR;
     }
     int rc = env_metadata_begin(env);
     if (rc != SAP_OK) {
         return rc;
     }
-    atomic_store_relaxed(&newest_version(env)->subsystem[id], state);
+    /* A version of its own: a reader that copied the present one before the gate closed, and stores
+     * its pin after, finds that it must start over. */
+    Version *version = copy_version(env);
+    atomic_store_relaxed(&version->subsystem[id], state);
+    atomic_store_full(&env->newest, atomic_load_relaxed(&env->newest) + 1);
     env_metadata_end(env);
     return SAP_OK;
-}
-
-static bool txn_has_subsystem(const SapTxnCtx *txn, uint32_t id)
-{
-    return id < SAP_MAX_SUBSYSTEMS && txn->env->subsystems[id].registered;
 }
 
 int sap_txn_subsystem_state(SapTxnCtx *txn, uint32_t id, void **state_out)
 {
     int rc = txn_check(txn);
-    if (rc == SAP_OK && (state_out == NULL || !txn_has_subsystem(txn, id))) {
+    if (rc == SAP_OK && (state_out == NULL || !env_has_subsystem(txn->env, id))) {
         rc = SAP_ERROR;
     }
     if (rc == SAP_OK) {
@@ -211,7 +240,7 @@ int sap_txn_subsystem_state(SapTxnCtx *txn, uint32_t id, void **state_out)
 int sap_txn_set_subsystem_state(SapTxnCtx *txn, uint32_t id, void *state)
 {
     int rc = txn_check_write(txn);
-    if (rc == SAP_OK && !txn_has_subsystem(txn, id)) {
+    if (rc == SAP_OK && !env_has_subsystem(txn->env, id)) {
         rc = SAP_ERROR;
     }
     if (rc == SAP_OK) {
@@ -225,8 +254,8 @@ static void subsystems_abort(SapTxnCtx *txn)
 {
     while (txn->subsystem_count > 0) {
         uint32_t id = --txn->subsystem_count;
-        const Subsystem *subsystem = &txn->env->subsystems[id];
-        if (subsystem->registered && subsystem->calls.on_abort != NULL) {
+        Subsystem *subsystem = &txn->env->subsystems[id];
+        if (atomic_load_relaxed(&subsystem->registered) && subsystem->calls.on_abort != NULL) {
             subsystem->calls.on_abort(txn, txn->subsystem[id]);
         }
     }
@@ -236,8 +265,8 @@ static void subsystems_abort(SapTxnCtx *txn)
 static int subsystems_begin(SapTxnCtx *txn)
 {
     for (uint32_t id = 0; id < SAP_MAX_SUBSYSTEMS; id++) {
-        const Subsystem *subsystem = &txn->env->subsystems[id];
-        if (subsystem->registered && subsystem->calls.on_begin != NULL) {
+        Subsystem *subsystem = &txn->env->subsystems[id];
+        if (atomic_load_relaxed(&subsystem->registered) && subsystem->calls.on_begin != NULL) {
             void *state = txn->subsystem[id];
             int rc = subsystem->calls.on_begin(txn, state, &state);
             if (rc != SAP_OK) {
@@ -254,9 +283,13 @@ static int subsystems_begin(SapTxnCtx *txn)
 static int subsystems_commit(SapTxnCtx *txn)
 {
     for (uint32_t id = 0; id < SAP_MAX_SUBSYSTEMS; id++) {
-        const Subsystem *subsystem = &txn->env->subsystems[id];
-        if (subsystem->registered && subsystem->calls.on_commit != NULL) {
+        Subsystem *subsystem = &txn->env->subsystems[id];
+        if (atomic_load_relaxed(&subsystem->registered) && subsystem->calls.on_commit != NULL) {
             int rc = subsystem->calls.on_commit(txn, &txn->subsystem[id]);
+            if (rc == SAP_OK && txn->child != NULL) {
+                sap_txn_abort(txn->child); /* a callback left it open */
+                rc = SAP_ERROR;
+            }
             if (rc != SAP_OK) {
                 return rc;
             }
@@ -348,7 +381,7 @@ static void scratch_release(SapTxnCtx *txn)
 {
     while (txn->scratch != NULL) {
         ScratchBlock *next = txn->scratch->next;
-        mem_free(MEM_TXN, txn->scratch, txn->scratch->size);
+        mem_free_aligned(MEM_TXN, txn->scratch, txn->scratch->size);
         txn->scratch = next;
     }
 }
@@ -458,14 +491,13 @@ static bool has_changes(const SapTxnCtx *txn)
 static void publish(SapTxnCtx *txn)
 {
     SapEnv *env = txn->env;
-    uint64_t next = atomic_load_relaxed(&env->newest) + 1;
-    Version *version = &env->versions[next % ENV_VERSIONS];
+    Version *version = copy_version(env);
     atomic_store_relaxed(&version->txnid, env->stamp);
     atomic_store_relaxed(&version->catalog, env->catalog.tree.root);
     for (uint32_t i = 0; i < SAP_MAX_SUBSYSTEMS; i++) {
         atomic_store_relaxed(&version->subsystem[i], txn->subsystem[i]);
     }
-    atomic_store_full(&env->newest, next);
+    atomic_store_full(&env->newest, atomic_load_relaxed(&env->newest) + 1);
     env->undo_count = 0;
     pager_commit(&env->pager, &txn->level, env->stamp);
 }
@@ -473,17 +505,15 @@ static void publish(SapTxnCtx *txn)
 static int commit_outermost(SapTxnCtx *txn, uint64_t *lsn_out)
 {
     SapEnv *env = txn->env;
-    int rc = subsystems_commit(txn);
+    int rc = pager_prepare_commit(&env->pager);
     if (rc == SAP_OK) {
-        rc = tables_commit(txn);
-    }
-    if (rc == SAP_OK) {
-        rc = pager_prepare_commit(&env->pager);
+        rc = subsystems_commit(txn);
     }
     if (rc != SAP_OK) {
         abort_one(txn);
         return rc;
     }
+    tables_commit(txn);
     if (has_changes(txn)) {
         *lsn_out = env->stamp;
         publish(txn);
@@ -559,12 +589,11 @@ void *sap_txn_scratch_alloc(SapTxnCtx *txn, uint32_t len)
     if (txn_check(txn) != SAP_OK) {
         return NULL;
     }
-    size_t size = sizeof(ScratchBlock) + len;
-    ScratchBlock *block = (ScratchBlock *)mem_alloc(MEM_TXN, size);
+    size_t size = align_up_u64(sizeof(ScratchBlock) + (uint64_t)len, SCRATCH_ALIGN);
+    ScratchBlock *block = (ScratchBlock *)mem_alloc_aligned(MEM_TXN, SCRATCH_ALIGN, size);
     if (block == NULL) {
         return NULL;
     }
-    _Static_assert(sizeof(ScratchBlock) % SCRATCH_ALIGN == 0, "data follows aligned");
     block->next = txn->scratch;
     block->size = size;
     txn->scratch = block;
@@ -585,7 +614,7 @@ uint64_t sap_db_durable_lsn(SapEnv *db)
     }
     for (;;) {
         uint64_t newest = atomic_load_full(&db->newest);
-        uint64_t txnid = atomic_load_relaxed(&db->versions[newest % ENV_VERSIONS].txnid);
+        uint64_t txnid = atomic_load_acquire(&db->versions[newest % ENV_VERSIONS].txnid);
         if (atomic_load_full(&db->newest) == newest) {
             return txnid;
         }

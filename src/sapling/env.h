@@ -12,8 +12,8 @@
  *     reader that has stored its pin looks at `gate` and withdraws while it is closed. So `tables`
  *     never changes under a reader.
  *
- * A transaction object is never freed before its environment, so that a call through an ended one
- * finds it ended. */
+ * A transaction object is never freed before its environment: a call through an ended one finds it
+ * ended until the object is used for another. */
 #ifndef SAPLING_SAPLING_ENV_H
 #define SAPLING_SAPLING_ENV_H
 
@@ -45,6 +45,7 @@ typedef struct Table {
     KeyOrder order;
     TreeState tree;      /* (writer) newest, with the open transaction's changes */
     uint64_t saved_at;   /* (writer) stamp of the level that last saved `tree` for undoing */
+    uint32_t cursors_on; /* (writer) cursors of the write transaction that stand on a row by path */
     uint32_t page_flags; /* for new pages */
 } Table;
 
@@ -62,7 +63,7 @@ typedef struct Version {
 } Version;
 
 typedef struct Subsystem {
-    bool registered;
+    SAP_ATOMIC(bool) registered;
     SapSubsystemCallbacks calls;
 } Subsystem;
 
@@ -123,6 +124,7 @@ struct SapEnv {
     uint64_t stamp;    /* (writer) last one taken */
     SapTxnCtx *writer; /* (writer) innermost open level */
     SapTxnCtx *spare_levels;
+    SapTxnCtx first_level; /* so that beginning a write transaction allocates nothing */
     TreeUndo *undo;
     uint32_t undo_count;
     uint32_t undo_capacity;
@@ -164,14 +166,16 @@ void env_metadata_end(SapEnv *env);
 int reader_begin(SapEnv *env, SapTxnCtx *parent, SapTxnCtx **txn_out);
 void reader_end(SapTxnCtx *txn);
 void readers_scan(Pager *pager, void *env);
+/* Whether any reader is open; and whether any is open, beginning or ending. */
 bool readers_any(SapEnv *env);
+bool readers_in_use(SapEnv *env);
 void readers_destroy(SapEnv *env);
 
 /* ---- tables.c ---- */
 
 void tables_destroy(SapEnv *env);
-/* Writes the changed roots to the catalog; the commit is still to be decided. */
-int tables_commit(SapTxnCtx *txn);
+/* Writes the changed roots to the catalog; cannot fail. */
+void tables_commit(SapTxnCtx *txn);
 void tables_abort(SapTxnCtx *txn);
 void tables_merge(SapTxnCtx *txn);
 /* The table of an open DBI, or NULL. */

@@ -10,6 +10,11 @@ void pager_init(Pager *pager, SapMemArena *arena, uint64_t newest, PagerScan sca
     *pager = (Pager){.arena = arena, .scan = scan, .scan_ctx = ctx, .newest = newest};
 }
 
+static inline PageInfo *page_info(const Pager *pager, uint32_t pgno)
+{
+    return &pager->info[pgno / PAGER_GRANULE][pgno % PAGER_GRANULE];
+}
+
 /* ---- Giving back ---------------------------------------------------------------------------- */
 
 static void count_pages(Pager *pager, uint32_t more, uint32_t fewer)
@@ -21,7 +26,7 @@ static void count_pages(Pager *pager, uint32_t more, uint32_t fewer)
 
 static void give_back(Pager *pager, uint32_t pgno)
 {
-    PageInfo *info = &pager->info[pgno];
+    PageInfo *info = page_info(pager, pgno);
     SAP_ASSERT(info->pages > 0);
     count_pages(pager, 0, info->pages);
     arena_free_run(pager->arena, pgno, info->pages);
@@ -31,7 +36,7 @@ static void give_back(Pager *pager, uint32_t pgno)
 static void give_back_chain(Pager *pager, uint32_t pgno)
 {
     while (pgno != 0) {
-        uint32_t next = pager->info[pgno].freed_next;
+        uint32_t next = page_info(pager, pgno)->freed_next;
         give_back(pager, pgno);
         pgno = next;
     }
@@ -43,7 +48,10 @@ void pager_release(Pager *pager)
         give_back_chain(pager, pager->pins[i].freed);
     }
     SAP_ASSERT(pager->reserved_count == 0);
-    mem_free(MEM_ENV, pager->info, pager->info_count * sizeof *pager->info);
+    for (uint32_t i = 0; i < pager->granule_count; i++) {
+        mem_free(MEM_ENV, pager->info[i], PAGER_GRANULE * sizeof **pager->info);
+    }
+    mem_free(MEM_ENV, pager->info, pager->granule_count * sizeof *pager->info);
     mem_free(MEM_ENV, pager->pins, pager->pin_capacity * sizeof *pager->pins);
     *pager = (Pager){0};
 }
@@ -95,7 +103,7 @@ static void hang_chain(Pager *pager, uint32_t chain, uint32_t pin_count)
     }
     Pin *pin = pin_count > 0 ? &pager->pins[pin_count - 1] : NULL;
     while (chain != 0) {
-        PageInfo *info = &pager->info[chain];
+        PageInfo *info = page_info(pager, chain);
         uint32_t next = info->freed_next;
         if (pin != NULL && info->birth <= pin->at) {
             info->freed_next = pin->freed;
@@ -145,32 +153,34 @@ void pager_commit(Pager *pager, PageLevel *level, uint64_t commit_id)
 
 static int info_reserve(Pager *pager, uint32_t pgno)
 {
-    if (pgno < pager->info_count) {
-        return SAP_OK;
+    uint32_t granule = pgno / PAGER_GRANULE;
+    if (granule >= pager->granule_count) {
+        uint32_t count = pager->granule_count == 0 ? 4 : pager->granule_count * 2;
+        count = count > granule ? count : granule + 1;
+        PageInfo **info = (PageInfo **)mem_resize(
+            MEM_ENV, pager->info, pager->granule_count * sizeof *info, count * sizeof *info);
+        if (info == NULL) {
+            return SAP_NOMEM;
+        }
+        memset(info + pager->granule_count, 0, (count - pager->granule_count) * sizeof *info);
+        pager->info = info;
+        pager->granule_count = count;
     }
-    uint64_t count = pager->info_count == 0 ? 16 : (uint64_t)pager->info_count * 2;
-    while (count <= pgno) {
-        count *= 2;
+    if (pager->info[granule] == NULL) {
+        pager->info[granule] =
+            (PageInfo *)mem_zalloc(MEM_ENV, PAGER_GRANULE * sizeof **pager->info);
     }
-    PageInfo *info = (PageInfo *)mem_resize(MEM_ENV, pager->info, pager->info_count * sizeof *info,
-                                            (size_t)count * sizeof *info);
-    if (info == NULL) {
-        return SAP_NOMEM;
-    }
-    memset(info + pager->info_count, 0, (size_t)(count - pager->info_count) * sizeof *info);
-    pager->info = info;
-    pager->info_count = (uint32_t)count;
-    return SAP_OK;
+    return pager->info[granule] != NULL ? SAP_OK : SAP_NOMEM;
 }
 
 static int get_from_arena(Pager *pager, uint32_t pages, uint32_t *pgno_out)
 {
     uint8_t *page = NULL;
     uint32_t pgno = 0;
-    int rc = arena_alloc_run(pager->arena, pages, &page, &pgno);
+    int rc = arena_alloc_run(pager->arena, pages, pager->rescue, &page, &pgno);
     if (rc != SAP_OK && pager->pin_count > 0) {
         reclaim(pager); /* readers may have gone since the last commit */
-        rc = arena_alloc_run(pager->arena, pages, &page, &pgno);
+        rc = arena_alloc_run(pager->arena, pages, pager->rescue, &page, &pgno);
     }
     if (rc != SAP_OK) {
         return rc;
@@ -220,10 +230,10 @@ int pager_alloc(Pager *pager, PageLevel *level, uint32_t pages, uint8_t **page_o
         }
         count_pages(pager, pages, 0);
     }
-    PageInfo *info = &pager->info[pgno];
+    PageInfo *info = page_info(pager, pgno);
     *info = (PageInfo){.birth = level->stamp, .prev = level->taken_last, .pages = pages};
     if (level->taken_last != 0) {
-        pager->info[level->taken_last].next = pgno;
+        page_info(pager, level->taken_last)->next = pgno;
     } else {
         level->taken = pgno;
     }
@@ -245,15 +255,15 @@ void pager_level_begin(PageLevel *level, uint64_t stamp)
 
 static void taken_remove(Pager *pager, PageLevel *level, uint32_t pgno)
 {
-    const PageInfo *info = &pager->info[pgno];
+    const PageInfo *info = page_info(pager, pgno);
     if (info->next != 0) {
-        pager->info[info->next].prev = info->prev;
+        page_info(pager, info->next)->prev = info->prev;
     } else {
         SAP_ASSERT(level->taken_last == pgno);
         level->taken_last = info->prev;
     }
     if (info->prev != 0) {
-        pager->info[info->prev].next = info->next;
+        page_info(pager, info->prev)->next = info->next;
     } else {
         SAP_ASSERT(level->taken == pgno);
         level->taken = info->next;
@@ -262,9 +272,9 @@ static void taken_remove(Pager *pager, PageLevel *level, uint32_t pgno)
 
 static void freed_append(Pager *pager, PageLevel *level, uint32_t pgno)
 {
-    pager->info[pgno].freed_next = 0;
+    page_info(pager, pgno)->freed_next = 0;
     if (level->freed_last != 0) {
-        pager->info[level->freed_last].freed_next = pgno;
+        page_info(pager, level->freed_last)->freed_next = pgno;
     } else {
         level->freed = pgno;
     }
@@ -273,8 +283,8 @@ static void freed_append(Pager *pager, PageLevel *level, uint32_t pgno)
 
 void pager_free(Pager *pager, PageLevel *level, uint32_t pgno)
 {
-    SAP_ASSERT(pager->info[pgno].pages > 0);
-    if (pager->info[pgno].birth >= level->stamp) {
+    SAP_ASSERT(page_info(pager, pgno)->pages > 0);
+    if (page_info(pager, pgno)->birth >= level->stamp) {
         taken_remove(pager, level, pgno);
         give_back(pager, pgno);
     } else {
@@ -285,7 +295,7 @@ void pager_free(Pager *pager, PageLevel *level, uint32_t pgno)
 void pager_level_abort(Pager *pager, PageLevel *level)
 {
     for (uint32_t pgno = level->taken; pgno != 0;) {
-        uint32_t next = pager->info[pgno].next;
+        uint32_t next = page_info(pager, pgno)->next;
         give_back(pager, pgno);
         pgno = next;
     }
@@ -295,16 +305,16 @@ void pager_level_abort(Pager *pager, PageLevel *level)
 void pager_level_merge(Pager *pager, PageLevel *parent, PageLevel *child)
 {
     if (child->taken != 0) {
-        pager->info[child->taken].prev = parent->taken_last;
+        page_info(pager, child->taken)->prev = parent->taken_last;
         if (parent->taken_last != 0) {
-            pager->info[parent->taken_last].next = child->taken;
+            page_info(pager, parent->taken_last)->next = child->taken;
         } else {
             parent->taken = child->taken;
         }
         parent->taken_last = child->taken_last;
     }
     for (uint32_t pgno = child->freed; pgno != 0;) {
-        uint32_t next = pager->info[pgno].freed_next;
+        uint32_t next = page_info(pager, pgno)->freed_next;
         pager_free(pager, parent, pgno);
         pgno = next;
     }

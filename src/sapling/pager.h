@@ -52,7 +52,7 @@ typedef struct Pin {
     bool live;      /* seen by the present scan */
 } Pin;
 
-enum { PAGER_RESERVE_MAX = 48 };
+enum { PAGER_RESERVE_MAX = 48, PAGER_GRANULE = 64 };
 
 typedef struct Pager Pager;
 /* Calls pager_pins_mark() for every pin there is, the newest commit's not necessarily. */
@@ -64,9 +64,10 @@ struct Pager {
     void *scan_ctx;
     uint64_t newest;   /* the commit that is published */
     uint64_t previous; /* the one before it, while a commit looks for pins; else 0 */
-    PageInfo *info;
-    uint32_t info_count;
-    Pin *pins; /* ascending */
+    PageInfo **info;   /* by granules of page numbers, made when first needed */
+    uint32_t granule_count;
+    bool rescue; /* allocations may have the arena's last pages: see arena_alloc_run() */
+    Pin *pins;   /* ascending */
     uint32_t pin_count;
     uint32_t pin_capacity;
     uint32_t reserved[PAGER_RESERVE_MAX]; /* single pages got in advance */

@@ -60,10 +60,10 @@ static void pin_newest(SapEnv *env, SapTxnCtx *txn)
     for (;;) {
         uint64_t newest = atomic_load_full(&env->newest);
         Version *version = &env->versions[newest % ENV_VERSIONS];
-        txn->base = atomic_load_relaxed(&version->txnid);
-        txn->catalog = atomic_load_relaxed(&version->catalog);
+        txn->base = atomic_load_acquire(&version->txnid);
+        txn->catalog = atomic_load_acquire(&version->catalog);
         for (uint32_t i = 0; i < SAP_MAX_SUBSYSTEMS; i++) {
-            txn->subsystem[i] = atomic_load_relaxed(&version->subsystem[i]);
+            txn->subsystem[i] = atomic_load_acquire(&version->subsystem[i]);
         }
         atomic_store_full(&txn->pin, txn->base);
         if (atomic_load_full(&env->newest) != newest) {
@@ -104,11 +104,10 @@ int reader_begin(SapEnv *env, SapTxnCtx *parent, SapTxnCtx **txn_out)
 
 void reader_end(SapTxnCtx *txn)
 {
-    SapEnv *env = txn->env;
     txn->kind = TXN_ENDED;
+    atomic_store_release(&txn->env->spare_reader, txn);
     atomic_store_full(&txn->pin, 0);
-    atomic_store_release(&txn->claimed, false);
-    atomic_store_release(&env->spare_reader, txn);
+    atomic_store_release(&txn->claimed, false); /* last: from here on the object may be gone */
 }
 
 void readers_scan(Pager *pager, void *env)
@@ -127,6 +126,16 @@ bool readers_any(SapEnv *env)
 {
     for (SapTxnCtx *txn = atomic_load_full(&env->readers); txn != NULL; txn = txn->next) {
         if (atomic_load_full(&txn->pin) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool readers_in_use(SapEnv *env)
+{
+    for (SapTxnCtx *txn = atomic_load_full(&env->readers); txn != NULL; txn = txn->next) {
+        if (atomic_load_acquire(&txn->claimed)) {
             return true;
         }
     }

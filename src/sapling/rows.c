@@ -90,11 +90,8 @@ static int check_put(const SapTxnCtx *txn, const void *key, uint32_t key_len, co
         reserve != (reserved_out != NULL) || (!reserve && val == NULL && val_len > 0)) {
         return SAP_ERROR;
     }
-    uint32_t page_size = txn->env->page_size;
-    if (key_len > node_max_key(page_size) || val_len > SAP_MAX_VAL_LEN) {
-        return SAP_FULL;
-    }
-    return reserve && !node_val_inline(page_size, key_len, val_len) ? SAP_ERROR : SAP_OK;
+    return key_len > node_max_key(txn->env->page_size) || val_len > SAP_MAX_VAL_LEN ? SAP_FULL
+                                                                                    : SAP_OK;
 }
 
 static int put_row(SapTxnCtx *txn, uint32_t dbi, Table *table, Path *path, bool exact,
@@ -136,12 +133,20 @@ int sap_txn_put_flags_dbi(SapTxnCtx *txn, uint32_t dbi, const void *key, uint32_
     if (exact && (flags & SAP_NOOVERWRITE) != 0) {
         return SAP_EXISTS;
     }
+    if (exact) { /* a comparator may call different keys equal: the row keeps its own */
+        LeafRow row = path_row(&path);
+        key = row.key;
+        key_len = row.key_len;
+    }
+    bool reserve = (flags & SAP_RESERVE) != 0;
+    if (reserve && !node_val_inline(txn->env->page_size, key_len, val_len)) {
+        return SAP_ERROR;
+    }
     rc = cursors_detach(txn, dbi, NULL);
     if (rc != SAP_OK) {
         return rc;
     }
     TreeChange change;
-    bool reserve = (flags & SAP_RESERVE) != 0;
     rc = put_row(txn, dbi, table, &path, exact, key, key_len, reserve ? NULL : val, val_len,
                  &change);
     if (rc == SAP_OK && reserve) {

@@ -3,7 +3,9 @@
  * The catalog is a tree like the others. Its rows, for tables that are not empty:
  *   key    u16 big-endian, the DBI
  *   value  u32 root page, u32 zero, u64 rows; little-endian
- * The writer's roots are in Table.tree and reach the catalog with the outermost commit. */
+ * The writer's roots are in Table.tree and reach the catalog with the outermost commit. So that
+ * this cannot fail, a level that changes a table for the first time makes sure that the catalog has
+ * a row for it, in pages that are the level's own: the commit then overwrites it in place. */
 #include <string.h>
 
 #include "common/assert.h"
@@ -151,11 +153,8 @@ static Table *table_or_catalog(SapEnv *env, uint32_t dbi)
     return dbi == ENV_CATALOG ? &env->catalog : &env->tables[dbi];
 }
 
-int table_save(SapTxnCtx *txn, uint32_t dbi, Table *table)
+static int undo_push(SapTxnCtx *txn, uint32_t dbi, Table *table)
 {
-    if (table->saved_at >= txn->level.stamp) {
-        return SAP_OK;
-    }
     SapEnv *env = txn->env;
     if (env->undo_count == env->undo_capacity) {
         uint32_t capacity = env->undo_capacity == 0 ? 8 : env->undo_capacity * 2;
@@ -171,6 +170,53 @@ int table_save(SapTxnCtx *txn, uint32_t dbi, Table *table)
         (TreeUndo){.dbi = dbi, .tree = table->tree, .saved_at = table->saved_at};
     table->saved_at = txn->level.stamp;
     return SAP_OK;
+}
+
+static int catalog_put(SapTxnCtx *txn, uint32_t dbi, TreeState tree)
+{
+    SapEnv *env = txn->env;
+    Table *catalog = &env->catalog;
+    uint8_t key[CATALOG_KEY];
+    uint8_t val[CATALOG_VALUE] = {0};
+    store_u16be(key, (uint16_t)dbi);
+    store_u32le(val + CATALOG_ROOT, tree.root);
+    store_u64le(val + CATALOG_ENTRIES, tree.entries);
+    LeafRow row = {.key = key,
+                   .key_len = CATALOG_KEY,
+                   .val = val,
+                   .stored = CATALOG_VALUE,
+                   .val_code = CATALOG_VALUE};
+    Path path;
+    TreeChange change;
+    return tree_seek(env, catalog->tree.root, catalog->order, key, CATALOG_KEY, &path)
+               ? tree_replace(txn, ENV_CATALOG, catalog, &path, &row, &change)
+               : tree_insert(txn, ENV_CATALOG, catalog, &path, &row, &change);
+}
+
+static void catalog_remove(SapTxnCtx *txn, uint32_t dbi)
+{
+    Table *catalog = &txn->env->catalog;
+    uint8_t key[CATALOG_KEY];
+    store_u16be(key, (uint16_t)dbi);
+    Path path;
+    TreeChange change;
+    bool there = tree_seek(txn->env, catalog->tree.root, catalog->order, key, CATALOG_KEY, &path);
+    int rc = there ? tree_delete(txn, ENV_CATALOG, catalog, &path, &change) : SAP_CORRUPT;
+    SAP_ASSERT(rc == SAP_OK);
+}
+
+int table_save(SapTxnCtx *txn, uint32_t dbi, Table *table)
+{
+    if (table->saved_at >= txn->level.stamp) {
+        return SAP_OK;
+    }
+    if (dbi != ENV_CATALOG) {
+        int rc = catalog_put(txn, dbi, table->tree);
+        if (rc != SAP_OK) {
+            return rc;
+        }
+    }
+    return undo_push(txn, dbi, table);
 }
 
 void tables_abort(SapTxnCtx *txn)
@@ -197,43 +243,21 @@ void tables_merge(SapTxnCtx *txn)
     env->undo_count = kept;
 }
 
-static int catalog_put(SapTxnCtx *txn, uint32_t dbi, TreeState tree)
+void tables_commit(SapTxnCtx *txn)
 {
     SapEnv *env = txn->env;
-    Table *catalog = &env->catalog;
-    uint8_t key[CATALOG_KEY];
-    uint8_t val[CATALOG_VALUE] = {0};
-    store_u16be(key, (uint16_t)dbi);
-    store_u32le(val + CATALOG_ROOT, tree.root);
-    store_u64le(val + CATALOG_ENTRIES, tree.entries);
-    LeafRow row = {.key = key,
-                   .key_len = CATALOG_KEY,
-                   .val = val,
-                   .stored = CATALOG_VALUE,
-                   .val_code = CATALOG_VALUE};
-    Path path;
-    TreeChange change;
-    bool exact = tree_seek(env, catalog->tree.root, catalog->order, key, CATALOG_KEY, &path);
-    if (tree.root == 0) {
-        return exact ? tree_delete(txn, ENV_CATALOG, catalog, &path, &change) : SAP_OK;
-    }
-    return exact ? tree_replace(txn, ENV_CATALOG, catalog, &path, &row, &change)
-                 : tree_insert(txn, ENV_CATALOG, catalog, &path, &row, &change);
-}
-
-int tables_commit(SapTxnCtx *txn)
-{
-    SapEnv *env = txn->env;
-    uint32_t changed = env->undo_count; /* writing the catalog saves its own root behind these */
-    for (uint32_t i = 0; i < changed; i++) {
+    for (uint32_t i = 0; i < env->undo_count; i++) {
         uint32_t dbi = env->undo[i].dbi;
-        SAP_ASSERT(dbi != ENV_CATALOG);
-        int rc = catalog_put(txn, dbi, env->tables[dbi].tree);
-        if (rc != SAP_OK) {
-            return rc;
+        if (dbi == ENV_CATALOG) {
+            continue;
+        }
+        if (env->tables[dbi].tree.root == 0) {
+            catalog_remove(txn, dbi);
+        } else {
+            int rc = catalog_put(txn, dbi, env->tables[dbi].tree);
+            SAP_ASSERT(rc == SAP_OK);
         }
     }
-    return SAP_OK;
 }
 
 /* ---- Stat ----------------------------------------------------------------------------------- */

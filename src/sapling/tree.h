@@ -107,7 +107,7 @@ void tree_drop_value(SapTxnCtx *txn, const LeafRow *row);
 /* Inserts where tree_seek() found no equal key. */
 int tree_insert(SapTxnCtx *txn, uint32_t dbi, Table *table, Path *path, const LeafRow *row,
                 TreeChange *change);
-/* Replaces the value of the path's row; frees the old one's run. */
+/* Replaces the value of the path's row, whose key `row` has; frees the old one's run. */
 int tree_replace(SapTxnCtx *txn, uint32_t dbi, Table *table, Path *path, const LeafRow *row,
                  TreeChange *change);
 /* Removes the path's row. */

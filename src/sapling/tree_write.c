@@ -390,12 +390,14 @@ static uint32_t remove_empty(SapTxnCtx *txn, Table *table, Path *path)
 
 int tree_delete(SapTxnCtx *txn, uint32_t dbi, Table *table, Path *path, TreeChange *change)
 {
+    SapEnv *env = txn->env;
     *change = (TreeChange){0};
+    env->pager.rescue = true; /* what this takes now, the commit gives back, and more */
     int rc = begin_change(txn, dbi, table, path);
+    env->pager.rescue = false;
     if (rc != SAP_OK) {
         return rc;
     }
-    SapEnv *env = txn->env;
     PathStep *leaf = &path->at[path->depth - 1];
     LeafRow old = leaf_row(leaf->page, leaf->i);
     tree_drop_value(txn, &old);

@@ -20,6 +20,7 @@ typedef struct Verify {
     void (*report)(const char *text, void *ctx);
     void *ctx;
     uint64_t findings;
+    uint8_t *seps; /* two pages' room on each level of the present tree */
 } Verify;
 
 __attribute__((format(printf, 3, 4))) static void finding(Verify *v, uint32_t pgno,
@@ -81,7 +82,9 @@ static void check_run(Verify *v, uint32_t pgno, const LeafRow *row)
     uint32_t run = load_u32le(row->val);
     const uint8_t *page = arena_page(v->env->arena, run);
     if (page_no(page) != run || page[PAGE_TYPE] != PAGE_OVERFLOW ||
-        load_u32le(page + PAGE_RUN_LEN) != load_u32le(row->val + 4)) {
+        load_u32le(page + PAGE_RUN_LEN) != load_u32le(row->val + 4) ||
+        (uint64_t)load_u32le(page + PAGE_RUN_PAGES) * v->env->arena->stride <
+            (uint64_t)PAGE_HEADER + load_u32le(row->val + 4)) {
         finding(v, pgno, "the run %u of a value is not what the row says", run);
     }
 }
@@ -138,17 +141,38 @@ static uint32_t sep_store(const uint8_t *page, uint32_t i, uint8_t *to)
 
 static uint64_t verify_node(Verify *v, uint32_t pgno, uint32_t level, Bound lo, Bound hi);
 
-/* The separators of a branch are put together in `low` and `high` in turn. */
+/* That a search for each separator finds its child, and that the cells add up. */
+static void check_separators(Verify *v, const uint8_t *page, uint32_t pgno, uint8_t *sep)
+{
+    uint32_t cells = 0;
+    for (uint32_t i = 1; i < page_count(page); i++) {
+        uint32_t slot = load_u16le(branch_slots(page) + (size_t)2 * i);
+        if (slot > SEP_IN_HEAD) {
+            if (slot < page_upper(page) ||
+                slot + 2u + load_u16le(page + slot) > v->env->page_size) {
+                finding(v, pgno, "separator %u lies outside the cells", i);
+                return;
+            }
+            cells += 2u + load_u16le(page + slot);
+        }
+        uint32_t len = sep_store(page, i, sep);
+        if (branch_search(page, v->order, sep, len) != i) {
+            finding(v, pgno, "a search for separator %u goes elsewhere", i);
+        }
+    }
+    if (cells + page_dead(page) != v->env->page_size - page_upper(page)) {
+        finding(v, pgno, "separators and dead bytes do not add up");
+    }
+}
+
+/* The separators around each child are put together in the two buffers in turn. */
 static uint64_t verify_branch(Verify *v, const uint8_t *page, uint32_t pgno, Bound lo, Bound hi)
 {
     uint64_t total = 0;
     uint32_t n = page_count(page);
-    uint8_t *seps[2] = {(uint8_t *)mem_alloc(MEM_SCRATCH, v->env->page_size),
-                        (uint8_t *)mem_alloc(MEM_SCRATCH, v->env->page_size)};
-    if (seps[0] == NULL || seps[1] == NULL) {
-        finding(v, pgno, "out of memory while verifying");
-        n = 0;
-    }
+    uint8_t *at_level = v->seps + (size_t)2 * v->env->page_size * page_level(page);
+    uint8_t *seps[2] = {at_level, at_level + v->env->page_size};
+    check_separators(v, page, pgno, seps[0]);
     Bound from = lo;
     for (uint32_t i = 0; i < n; i++) {
         Bound to = hi;
@@ -171,8 +195,6 @@ static uint64_t verify_branch(Verify *v, const uint8_t *page, uint32_t pgno, Bou
         total += rows;
         from = to;
     }
-    mem_free(MEM_SCRATCH, seps[0], v->env->page_size);
-    mem_free(MEM_SCRATCH, seps[1], v->env->page_size);
     return total;
 }
 
@@ -189,7 +211,7 @@ static uint64_t verify_node(Verify *v, uint32_t pgno, uint32_t level, Bound lo, 
     return level == 0 ? verify_leaf(v, page, pgno, lo, hi) : verify_branch(v, page, pgno, lo, hi);
 }
 
-static void verify_tree(Verify *v, uint32_t dbi, const Table *table, TreeState tree)
+static int verify_tree(Verify *v, uint32_t dbi, const Table *table, TreeState tree)
 {
     v->dbi = dbi;
     v->order = table->order;
@@ -197,11 +219,42 @@ static void verify_tree(Verify *v, uint32_t dbi, const Table *table, TreeState t
     uint64_t rows = 0;
     if (tree.root != 0) {
         uint32_t level = page_level(arena_page(v->env->arena, tree.root));
+        size_t room = (size_t)2 * v->env->page_size * (level + 1);
+        v->seps = (uint8_t *)mem_alloc(MEM_SCRATCH, room);
+        if (v->seps == NULL) {
+            return SAP_NOMEM;
+        }
         rows = verify_node(v, tree.root, level, (Bound){0}, (Bound){0});
+        mem_free(MEM_SCRATCH, v->seps, room);
     }
     if (rows != tree.entries) {
         finding(v, tree.root, "the table's row count is not the number of rows");
     }
+    return SAP_OK;
+}
+
+static int verify_tables(Verify *v, SapTxnCtx *txn)
+{
+    SapEnv *db = txn->env;
+    uint64_t roots = 0;
+    for (uint32_t dbi = 0; dbi < db->table_count; dbi++) {
+        TreeState tree = {0};
+        if (!db->tables[dbi].open) {
+            continue;
+        }
+        if (table_state(txn, dbi, &tree) != SAP_OK) {
+            v->dbi = dbi;
+            finding(v, txn->catalog, "the catalog's row does not decode");
+            continue;
+        }
+        roots += tree.root != 0 ? 1 : 0;
+        int rc = verify_tree(v, dbi, &db->tables[dbi], tree);
+        if (rc != SAP_OK) {
+            return rc;
+        }
+    }
+    return verify_tree(v, ENV_CATALOG, &db->catalog,
+                       (TreeState){.root = txn->catalog, .entries = roots});
 }
 
 int sap_db_verify(SapEnv *db, void (*report)(const char *text, void *ctx), void *ctx)
@@ -212,18 +265,7 @@ int sap_db_verify(SapEnv *db, void (*report)(const char *text, void *ctx), void 
         return rc;
     }
     Verify v = {.env = db, .newest_birth = txn->base, .report = report, .ctx = ctx};
-    for (uint32_t dbi = 0; dbi < db->table_count; dbi++) {
-        TreeState tree = {0};
-        if (!db->tables[dbi].open) {
-            continue;
-        }
-        if (table_state(txn, dbi, &tree) != SAP_OK) {
-            v.dbi = dbi;
-            finding(&v, txn->catalog, "the catalog's row does not decode");
-            continue;
-        }
-        verify_tree(&v, dbi, &db->tables[dbi], tree);
-    }
+    rc = verify_tables(&v, txn);
     sap_txn_abort(txn);
-    return v.findings > 0 ? SAP_CORRUPT : SAP_OK;
+    return v.findings > 0 ? SAP_CORRUPT : rc;
 }
