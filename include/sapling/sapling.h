@@ -6,6 +6,9 @@
  * keys in byte order, or in the order of a comparator. DBI 0 is there from the start, others come
  * with dbi_open(). All tables share transactions: see sapling/txn.h.
  *
+ * A table with DBI_DUPSORT holds any number of values per key, sorted: its rows are (key, value)
+ * pairs, each pair once. Counts, ranks and cursors count and visit rows.
+ *
  * The functions below begin with sap_. By default sapling/short_names.h lets you leave that out
  * and write DB, Txn, txn_put(), cursor_open(), as the text here does; define
  * SAPLING_NO_SHORT_NAMES before the include to keep those names for yourself.
@@ -19,8 +22,8 @@
  * LIMITS
  *
  * Pages of 256 to 65535 bytes. A key may have 0 to 65535 bytes as long as two rows with such keys
- * fit one leaf page (about half the page size), a value 0 bytes to 1 GiB. Above that a call
- * answers SAP_FULL.
+ * fit one leaf page (about half the page size), a value 0 bytes to 1 GiB. In a DUPSORT table the
+ * key and the value together keep to the limit of a key. Above that a call answers SAP_FULL.
  *
  * ERRORS
  *
@@ -51,6 +54,13 @@ typedef uint32_t SapDbi;
 /* Put flags. */
 #define SAP_NOOVERWRITE 0x01u /* SAP_EXISTS if the key is there */
 #define SAP_RESERVE     0x02u /* make room for the value; the caller writes it */
+
+/* Flags of dbi_open(). */
+#define SAP_DBI_DUPSORT  0x01u /* many sorted values per key */
+#define SAP_DBI_TTL_META 0x02u /* holds expiry times: written by the TTL calls only */
+
+/* Flag of the TTL reads: remove an expired row at once, if the transaction can write. */
+#define SAP_TTL_LAZY_DELETE 0x01u
 
 /* Orders keys: below, equal to or above 0. Must be a total order, must not call into the DB. */
 typedef int (*sap_keycmp_fn)(const void *a, uint32_t a_len, const void *b, uint32_t b_len,
@@ -109,11 +119,17 @@ SAP_API int sap_db_verify(SapEnv *db, void (*report)(const char *text, void *ctx
 
 /* ---- Tables --------------------------------------------------------------------------------- */
 
-/* Opens table `dbi` for this DB handle; cmp as in db_open(), flags 0. Opening it again with the
- * same comparator, context and flags is SAP_OK at any time; with others SAP_ERROR.
- * SAP_BUSY: a transaction is open. SAP_ERROR: dbi above SAP_MAX_DBI, unknown flags. SAP_NOMEM. */
+/* Opens table `dbi` for this DB handle; cmp as in db_open(); flags 0, DBI_DUPSORT or DBI_TTL_META.
+ * Opening it again with the same comparator, context and flags is SAP_OK at any time; with others
+ * SAP_ERROR. SAP_BUSY: a transaction is open. SAP_ERROR: dbi above SAP_MAX_DBI, unknown flags, both
+ * flags. SAP_NOMEM. */
 SAP_API int sap_dbi_open(SapEnv *db, uint32_t dbi, sap_keycmp_fn cmp, void *cmp_ctx,
                          unsigned flags);
+
+/* Makes vcmp order the values of each key (NULL: byte order), and the table a DUPSORT one if it was
+ * not. The table must be open and empty; setting what is set already is SAP_OK at any time.
+ * SAP_BUSY: a transaction is open. SAP_ERROR: not open, not empty, watched, DBI_TTL_META. */
+SAP_API int sap_dbi_set_dupsort(SapEnv *db, uint32_t dbi, sap_keycmp_fn vcmp, void *vcmp_ctx);
 
 /* State of a table as the transaction sees it; txn_stat() is that of DBI 0. */
 SAP_API int sap_dbi_stat(SapTxnCtx *txn, uint32_t dbi, SapStat *stat_out);
@@ -123,35 +139,150 @@ SAP_API int sap_txn_stat(SapTxnCtx *txn, SapStat *stat_out);
 
 /* The calls without _dbi work on DBI 0. A key or value pointer may be NULL if its length is 0. */
 
-/* SAP_NOTFOUND: no such key; the out-parameters are untouched. Both out-parameters may be NULL. */
+/* SAP_NOTFOUND: no such key; the out-parameters are untouched. Both out-parameters may be NULL.
+ * DUPSORT: the first value of the key. */
 SAP_API int sap_txn_get(SapTxnCtx *txn, const void *key, uint32_t key_len, const void **val_out,
                         uint32_t *val_len_out);
 SAP_API int sap_txn_get_dbi(SapTxnCtx *txn, uint32_t dbi, const void *key, uint32_t key_len,
                             const void **val_out, uint32_t *val_len_out);
 
-/* Inserts the row or replaces its value. */
+/* Inserts the row or replaces its value. DUPSORT: adds the pair; SAP_EXISTS if it is there.
+ * SAP_ERROR for a DBI_TTL_META table, here and in every call that changes rows directly. */
 SAP_API int sap_txn_put(SapTxnCtx *txn, const void *key, uint32_t key_len, const void *val,
                         uint32_t val_len);
 SAP_API int sap_txn_put_dbi(SapTxnCtx *txn, uint32_t dbi, const void *key, uint32_t key_len,
                             const void *val, uint32_t val_len);
 
-/* As txn_put(), with flags. SAP_NOOVERWRITE: answers SAP_EXISTS if the key is there.
- * SAP_RESERVE: `val` is ignored; *reserved_out (required) is val_len writable bytes, to be filled
- * before the next change or the commit. It is rejected with SAP_ERROR where the value would not
- * lie in a leaf page. Without SAP_RESERVE reserved_out must be NULL. */
+/* As txn_put(), with flags. SAP_NOOVERWRITE: answers SAP_EXISTS if the key is there (DUPSORT: with
+ * any value). SAP_RESERVE: `val` is ignored; *reserved_out (required) is val_len writable bytes, to
+ * be filled before the next change or the commit. It is rejected with SAP_ERROR in a DUPSORT table
+ * and where the value would not lie in a leaf page. Without SAP_RESERVE reserved_out must be NULL. */
 SAP_API int sap_txn_put_flags(SapTxnCtx *txn, const void *key, uint32_t key_len, const void *val,
                               uint32_t val_len, unsigned flags, void **reserved_out);
 SAP_API int sap_txn_put_flags_dbi(SapTxnCtx *txn, uint32_t dbi, const void *key, uint32_t key_len,
                                   const void *val, uint32_t val_len, unsigned flags,
                                   void **reserved_out);
 
-/* Removes the row. SAP_NOTFOUND: there was none. */
+/* Removes the row; DUPSORT: all values of the key. SAP_NOTFOUND: there was none. */
 SAP_API int sap_txn_del(SapTxnCtx *txn, const void *key, uint32_t key_len);
 SAP_API int sap_txn_del_dbi(SapTxnCtx *txn, uint32_t dbi, const void *key, uint32_t key_len);
+/* Removes one pair of a DUPSORT table (SAP_ERROR elsewhere). SAP_NOTFOUND: there was none. */
+SAP_API int sap_txn_del_dup_dbi(SapTxnCtx *txn, uint32_t dbi, const void *key, uint32_t key_len,
+                                const void *val, uint32_t val_len);
+
+/* Replaces the value if the present one equals `expected`. SAP_CONFLICT: it does not; SAP_NOTFOUND:
+ * no such key. SAP_ERROR for DUPSORT. */
+SAP_API int sap_txn_put_if(SapTxnCtx *txn, uint32_t dbi, const void *key, uint32_t key_len,
+                           const void *val, uint32_t val_len, const void *expected_val,
+                           uint32_t expected_len);
+
+/* Computes a new value from the present one (old_len 0 if there is none) and an operand, both
+ * borrowed for the call. *new_len is the room at new_val on entry, the length produced on return;
+ * a length above the room asks for that much, and the function is called once more with it. It
+ * must not call into the DB. */
+typedef void (*sap_merge_fn)(const void *old_val, uint32_t old_len, const void *operand,
+                             uint32_t op_len, void *new_val, uint32_t *new_len, void *ctx);
+/* Puts what `merge` computes. SAP_FULL: it asked for more than 1 GiB, or twice for more than it was
+ * given. SAP_ERROR for DUPSORT. */
+SAP_API int sap_txn_merge(SapTxnCtx *txn, uint32_t dbi, const void *key, uint32_t key_len,
+                          const void *operand, uint32_t op_len, sap_merge_fn merge, void *ctx);
+
+/* Puts `count` rows given in strictly ascending order (DUPSORT: of pairs), all or none. Rows that
+ * are there get the new value (DUPSORT: stay). O(count) into an empty table, O(count + rows) into
+ * one that is not, less where the new rows are few. SAP_ERROR: not ascending, NULL arrays. */
+SAP_API int sap_txn_load_sorted(SapTxnCtx *txn, uint32_t dbi, const void *const *keys,
+                                const uint32_t *key_lens, const void *const *vals,
+                                const uint32_t *val_lens, uint32_t count);
 
 /* How many keys k have lo <= k < hi; a NULL lo (or hi) is no bound on that side. O(log n). */
 SAP_API int sap_txn_count_range(SapTxnCtx *txn, uint32_t dbi, const void *lo, uint32_t lo_len,
                                 const void *hi, uint32_t hi_len, uint64_t *count_out);
+
+/* Removes the rows with lo <= k < hi (NULL: no bound) by unlinking subtrees: no work per row inside
+ * the range. *deleted_out (may be NULL) is how many there were; none is SAP_OK. */
+SAP_API int sap_txn_del_range(SapTxnCtx *txn, uint32_t dbi, const void *lo, uint32_t lo_len,
+                              const void *hi, uint32_t hi_len, uint64_t *deleted_out);
+
+/* ---- Rows that expire ----------------------------------------------------------------------- */
+
+/* Rows of a table `data_dbi` with expiry times in a table `ttl_dbi` of its own: byte order, not
+ * DUPSORT, best opened with DBI_TTL_META, so that nothing else writes to it. A row has expired when
+ * its expiry is <= now_ms. The two tables change together or not at all. Keys may be 9 bytes
+ * shorter than otherwise. SAP_ERROR: the two are the same table, or not fit for it. */
+
+SAP_API int sap_txn_put_ttl_dbi(SapTxnCtx *txn, uint32_t data_dbi, uint32_t ttl_dbi,
+                                const void *key, uint32_t key_len, const void *val,
+                                uint32_t val_len, uint64_t expires_at_ms);
+/* SAP_NOTFOUND: no such row, no expiry time, or expired. */
+SAP_API int sap_txn_get_ttl_dbi(SapTxnCtx *txn, uint32_t data_dbi, uint32_t ttl_dbi,
+                                const void *key, uint32_t key_len, uint64_t now_ms,
+                                const void **val_out, uint32_t *val_len_out);
+/* With SAP_TTL_LAZY_DELETE an expired row is removed from both tables (in a write transaction). */
+SAP_API int sap_txn_get_ttl_flags_dbi(SapTxnCtx *txn, uint32_t data_dbi, uint32_t ttl_dbi,
+                                      const void *key, uint32_t key_len, uint64_t now_ms,
+                                      const void **val_out, uint32_t *val_len_out, unsigned flags);
+/* Removes expired rows, oldest first; *deleted_out (may be NULL) counts them. The first form stops
+ * after max_to_delete. Index rows whose row was given another expiry since are dropped on the way. */
+SAP_API int sap_txn_sweep_ttl_dbi_limit(SapTxnCtx *txn, uint32_t data_dbi, uint32_t ttl_dbi,
+                                        uint64_t now_ms, uint64_t max_to_delete,
+                                        uint64_t *deleted_out);
+SAP_API int sap_txn_sweep_ttl_dbi(SapTxnCtx *txn, uint32_t data_dbi, uint32_t ttl_dbi,
+                                  uint64_t now_ms, uint64_t *deleted_out);
+
+/* How far a sweep in several calls has come. Zero it, or sap_sweep_checkpoint_clear(), to begin. */
+typedef struct SapSweepCheckpoint {
+    uint64_t deleted;     /* rows removed so far, over all calls */
+    uint64_t last_expiry; /* expiry of the last row removed */
+    uint32_t done;        /* 1: the last call left no expired row behind */
+} SapSweepCheckpoint;
+SAP_API void sap_sweep_checkpoint_clear(SapSweepCheckpoint *checkpoint);
+/* As the limited sweep, and goes on where the last call stopped; rows that came since with an
+ * expiry before that are swept too. */
+SAP_API int sap_txn_sweep_ttl_dbi_checkpoint(SapTxnCtx *txn, uint32_t data_dbi, uint32_t ttl_dbi,
+                                             uint64_t now_ms, uint64_t max_to_delete,
+                                             SapSweepCheckpoint *checkpoint, uint64_t *deleted_out);
+
+/* ---- Watches -------------------------------------------------------------------------------- */
+
+/* A row changed; val NULL: it is gone. Key and value are borrowed for the call. */
+typedef void (*sap_watch_fn)(const void *key, uint32_t key_len, const void *val, uint32_t val_len,
+                             void *ctx);
+
+/* Calls cb for every key with the prefix that an outermost commit changed, once per key and commit
+ * with the value it has then, in commit order and within a commit in key order. The committing
+ * thread calls, before txn_commit() returns, with no lock held: cb may use the DB. A commit made
+ * inside cb is delivered after cb returns. Affects write transactions that begin afterwards.
+ * SAP_EXISTS: the same registration is there. SAP_BUSY: a write transaction is open. SAP_ERROR:
+ * table not open, or DUPSORT. db_watch() is DBI 0. */
+SAP_API int sap_db_watch(SapEnv *db, const void *prefix, uint32_t prefix_len, sap_watch_fn cb,
+                         void *ctx);
+SAP_API int sap_db_watch_dbi(SapEnv *db, uint32_t dbi, const void *prefix, uint32_t prefix_len,
+                             sap_watch_fn cb, void *ctx);
+/* When this returns, no call of the registration runs or will run (the one it is called from
+ * excepted). SAP_NOTFOUND: no such registration. SAP_BUSY: a write transaction is open. */
+SAP_API int sap_db_unwatch(SapEnv *db, const void *prefix, uint32_t prefix_len, sap_watch_fn cb,
+                           void *ctx);
+SAP_API int sap_db_unwatch_dbi(SapEnv *db, uint32_t dbi, const void *prefix, uint32_t prefix_len,
+                               sap_watch_fn cb, void *ctx);
+
+/* ---- Snapshots as a stream ------------------------------------------------------------------ */
+
+/* Takes len bytes; SAP_OK to go on, any other code ends the checkpoint with it. */
+typedef int (*sap_write_fn)(const void *buf, uint32_t len, void *ctx);
+/* Fills exactly len bytes; any code but SAP_OK ends the restore with it. */
+typedef int (*sap_read_fn)(void *buf, uint32_t len, void *ctx);
+
+/* Writes all tables as one stream. The same content gives the same bytes, whatever its history,
+ * page size or machine. txn_checkpoint() writes what a read transaction sees, while writers go on;
+ * db_checkpoint() the newest commit. */
+SAP_API int sap_db_checkpoint(SapEnv *db, sap_write_fn writer, void *ctx);
+SAP_API int sap_txn_checkpoint(SapTxnCtx *txn, sap_write_fn writer, void *ctx);
+/* Replaces the content of all tables by that of a stream, or changes nothing. Tables of the stream
+ * that are not open are opened, if in byte order. Watches are not called.
+ * SAP_BUSY: a transaction is open. SAP_CORRUPT: damaged or cut off. SAP_INVALID: not such a stream,
+ * or of another version. SAP_ERROR: an open table has other flags or comparator kind, or a table
+ * with a comparator is not open. SAP_FULL: a row does not fit this page size. */
+SAP_API int sap_db_restore(SapEnv *db, sap_read_fn reader, void *ctx);
 
 /* ---- Cursors -------------------------------------------------------------------------------- */
 
@@ -180,6 +311,10 @@ SAP_API int sap_cursor_next(SapCursor *cur);
 SAP_API int sap_cursor_prev(SapCursor *cur);
 /* To the first key >= the given one. */
 SAP_API int sap_cursor_seek(SapCursor *cur, const void *key, uint32_t key_len);
+/* To the first key with the prefix. Byte order only (SAP_ERROR elsewhere). */
+SAP_API int sap_cursor_seek_prefix(SapCursor *cur, const void *prefix, uint32_t len);
+/* 1 if the key under the cursor begins with the prefix, else (or on no row, or misuse) 0. */
+SAP_API int sap_cursor_in_prefix(SapCursor *cur, const void *prefix, uint32_t len);
 /* To the row with n rows before it, O(log n); and the number of rows before the cursor's. */
 SAP_API int sap_cursor_seek_nth(SapCursor *cur, uint64_t n);
 SAP_API int sap_cursor_rank(SapCursor *cur, uint64_t *rank_out);
@@ -190,7 +325,21 @@ SAP_API int sap_cursor_get(SapCursor *cur, const void **key_out, uint32_t *key_l
 /* The key alone; the value is not touched. */
 SAP_API int sap_cursor_get_key(SapCursor *cur, const void **key_out, uint32_t *key_len_out);
 
-/* Replaces the value of the row under the cursor; flags 0. SAP_NOTFOUND: it is on none. */
+/* DUPSORT (SAP_ERROR elsewhere): among the values of the key under the cursor. SAP_NOTFOUND: no
+ * further value; the cursor stays where it is. Counting is O(log n). */
+SAP_API int sap_cursor_next_dup(SapCursor *cur);
+SAP_API int sap_cursor_prev_dup(SapCursor *cur);
+SAP_API int sap_cursor_first_dup(SapCursor *cur);
+SAP_API int sap_cursor_last_dup(SapCursor *cur);
+SAP_API int sap_cursor_count_dup(SapCursor *cur, uint64_t *count_out);
+
+/* The value under a cursor of a table whose expiry times are in ttl_dbi; SAP_NOTFOUND: expired, or
+ * without an expiry time. With SAP_TTL_LAZY_DELETE an expired row is removed as by cursor_del(). */
+SAP_API int sap_cursor_get_ttl_dbi(SapCursor *cur, uint32_t ttl_dbi, uint64_t now_ms,
+                                   const void **val_out, uint32_t *val_len_out, unsigned flags);
+
+/* Replaces the value of the row under the cursor; flags 0. SAP_NOTFOUND: it is on none. SAP_ERROR
+ * for DUPSORT. */
 SAP_API int sap_cursor_put(SapCursor *cur, const void *val, uint32_t val_len, unsigned flags);
 /* Removes the row under the cursor, which then stands on the next one (if any: cursor_get() tells).
  * SAP_NOTFOUND: it is on none. */

@@ -27,6 +27,12 @@ void buf_clear(Buf *buf)
     buf->len = 0;
 }
 
+void buf_truncate(Buf *buf, size_t len)
+{
+    SAP_ASSERT(len <= buf->len);
+    buf->len = len;
+}
+
 int buf_reserve(Buf *buf, size_t extra)
 {
     SAP_ASSERT(buf->len <= buf->cap);

@@ -42,6 +42,9 @@ void buf_release(Buf *buf);
 /* Empties the buffer and keeps its memory for what comes next. */
 void buf_clear(Buf *buf);
 
+/* Drops what is behind the first `len` bytes; len is not above the present length. */
+void buf_truncate(Buf *buf, size_t len);
+
 /* After SAP_OK, `extra` more bytes can be appended without failing. */
 int buf_reserve(Buf *buf, size_t extra);
 

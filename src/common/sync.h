@@ -50,6 +50,38 @@ static inline void mutex_unlock(Mutex *m)
     pthread_mutex_unlock(m);
 }
 
+static inline bool cond_init(Cond *c)
+{
+    return pthread_cond_init(c, NULL) == 0;
+}
+
+static inline void cond_destroy(Cond *c)
+{
+    pthread_cond_destroy(c);
+}
+
+static inline void cond_wait(Cond *c, Mutex *m)
+{
+    pthread_cond_wait(c, m);
+}
+
+static inline void cond_broadcast(Cond *c)
+{
+    pthread_cond_broadcast(c);
+}
+
+typedef pthread_t ThreadId;
+
+static inline ThreadId thread_self(void)
+{
+    return pthread_self();
+}
+
+static inline bool thread_is_self(ThreadId id)
+{
+    return pthread_equal(id, pthread_self()) != 0;
+}
+
 #else
 
 #define SAP_ATOMIC(T) T
@@ -86,6 +118,42 @@ static inline void mutex_lock(Mutex *m)
 static inline void mutex_unlock(Mutex *m)
 {
     (void)m;
+}
+
+typedef Mutex Cond;
+
+static inline bool cond_init(Cond *c)
+{
+    return mutex_init(c);
+}
+
+static inline void cond_destroy(Cond *c)
+{
+    (void)c;
+}
+
+/* Nobody else could change what is waited for: there is nothing to wait for. */
+static inline void cond_wait(Cond *c, Mutex *m)
+{
+    (void)c;
+    (void)m;
+}
+
+static inline void cond_broadcast(Cond *c)
+{
+    (void)c;
+}
+
+typedef int ThreadId;
+
+static inline ThreadId thread_self(void)
+{
+    return 0;
+}
+
+static inline bool thread_is_self(ThreadId id)
+{
+    return id == 0;
 }
 
 #endif

@@ -279,6 +279,9 @@ static bool starts_chunk(const SapMemArena *arena, uint32_t pgno)
     if (arena->chunk_count == 0 || (pgno & arena->mask) != 0) {
         return false;
     }
+    if (pgno >= arena->backed) {
+        return true;
+    }
     const ArenaTable *table = atomic_load_relaxed(&arena->table);
     uint32_t granule = pgno >> arena->shift;
     return granule > 0 && table->granule[granule] != table->granule[granule - 1] +
@@ -330,19 +333,26 @@ static uint32_t number_find_run(SapMemArena *arena, uint32_t count, bool thoroug
     return pgno;
 }
 
+/* Where a run of `count` that reaches beyond `high` begins: with the free pages just below it, but
+ * not across the border of two chunks. */
+static uint32_t run_start(const SapMemArena *arena, uint32_t high, uint32_t count)
+{
+    uint32_t first = high;
+    while (count > 1 && first > 1 && high - first < count - 1 &&
+           arena_bit(arena->free_bits, first - 1) && !starts_chunk(arena, first)) {
+        first--;
+    }
+    bool straddles = arena->chunk_count > 0 && (uint64_t)first + count > arena->backed;
+    return straddles ? arena->backed : first;
+}
+
 /* New numbers from the top, with memory behind them. */
 static int number_extend(SapMemArena *arena, uint32_t count, uint32_t *pgno_out)
 {
     uint32_t high = atomic_load_relaxed(&arena->high);
-    uint32_t first = high;
+    uint32_t first = run_start(arena, high, count);
     if ((uint64_t)first + count > ARENA_MAX_PAGES) {
         return SAP_FULL;
-    }
-    if (arena->chunk_count > 0 && (uint64_t)first + count > arena->backed && count > 1) {
-        first = arena->backed; /* the next chunk lies elsewhere: a run cannot straddle the two */
-        if ((uint64_t)first + count > ARENA_MAX_PAGES) {
-            return SAP_FULL;
-        }
     }
     int rc = numbers_reserve(arena, first + count);
     if (rc == SAP_OK && backing_is_custom(arena)) {
@@ -355,6 +365,9 @@ static int number_extend(SapMemArena *arena, uint32_t count, uint32_t *pgno_out)
     }
     if (rc != SAP_OK) {
         return rc;
+    }
+    for (uint32_t pgno = first; pgno < high; pgno++) {
+        arena_clear_bit(arena->free_bits, pgno);
     }
     for (uint32_t pgno = high; pgno < first; pgno++) {
         number_push(arena, pgno);

@@ -59,9 +59,14 @@ static void array_widths(const uint8_t *page, uint32_t widths[NODE_ARRAYS])
     widths[3] = branch_count_width(page);
 }
 
+static uint32_t entry_size(uint32_t level, bool plain)
+{
+    return (plain ? 0u : 4u) + 4 + 2 + (level == 1 ? 2 : 8);
+}
+
 static uint32_t entry_width(const uint8_t *page)
 {
-    return branch_head_width(page) + 4 + 2 + branch_count_width(page);
+    return entry_size(page_level(page), page_is_plain(page));
 }
 
 void branch_set_child(uint8_t *page, uint32_t i, uint32_t child_word)
@@ -165,11 +170,10 @@ static uint32_t items_gather_with(BranchItem *items, const uint8_t *page, uint32
     return n + 1;
 }
 
-static uint32_t size_with_prefix(const uint8_t *page, const BranchItem *items, uint32_t n,
+static uint32_t size_with_prefix(uint32_t level, bool plain, const BranchItem *items, uint32_t n,
                                  uint32_t prefix)
 {
-    bool plain = page_is_plain(page);
-    uint32_t size = align_up_u32(prefix, 4) + n * entry_width(page);
+    uint32_t size = align_up_u32(prefix, 4) + n * entry_size(level, plain);
     for (uint32_t i = 1; i < n; i++) {
         size += sep_cell_size(plain, sep_len(items[i].sep) - prefix);
     }
@@ -179,16 +183,16 @@ static uint32_t size_with_prefix(const uint8_t *page, const BranchItem *items, u
 /* The prefix to cut off separators 1 .. n-1, and the bytes they then take. All that they have in
  * common is not always best: it is padded to 4, and cutting separators that fit their heads saves
  * nothing. With these three candidates what is on a page never grows when it is built anew. */
-static uint32_t items_prefix(const uint8_t *page, const BranchItem *items, uint32_t n,
+static uint32_t items_prefix(uint32_t level, bool plain, const BranchItem *items, uint32_t n,
                              uint32_t *size_out)
 {
     uint32_t best = 0;
-    uint32_t best_size = size_with_prefix(page, items, n, 0);
-    if (!page_is_plain(page) && n > 1) {
+    uint32_t best_size = size_with_prefix(level, plain, items, n, 0);
+    if (!plain && n > 1) {
         uint32_t common = sep_common(items[1].sep, items[n - 1].sep);
         const uint32_t candidates[2] = {common & ~UINT32_C(3), common};
         for (uint32_t i = 0; i < 2; i++) {
-            uint32_t size = size_with_prefix(page, items, n, candidates[i]);
+            uint32_t size = size_with_prefix(level, plain, items, n, candidates[i]);
             if (size <= best_size) {
                 best = candidates[i];
                 best_size = size;
@@ -199,18 +203,27 @@ static uint32_t items_prefix(const uint8_t *page, const BranchItem *items, uint3
     return best;
 }
 
-static uint32_t items_size(const uint8_t *page, const BranchItem *items, uint32_t n)
+uint32_t branch_items_size(uint32_t level, bool plain, const BranchItem *items, uint32_t n)
 {
     uint32_t size = 0;
-    (void)items_prefix(page, items, n, &size);
+    (void)items_prefix(level, plain, items, n, &size);
     return size;
 }
 
-/* Builds the page from items that point to other memory. */
-static void items_build(uint8_t *page, uint32_t page_size, const BranchItem *items, uint32_t n)
+uint32_t branch_item_bound(uint32_t level, bool plain, const BranchItem *item)
+{
+    return entry_size(level, plain) + sep_cell_size(plain, sep_len(item->sep));
+}
+
+static uint32_t items_size(const uint8_t *page, const BranchItem *items, uint32_t n)
+{
+    return branch_items_size(page_level(page), page_is_plain(page), items, n);
+}
+
+void branch_fill(uint8_t *page, uint32_t page_size, const BranchItem *items, uint32_t n)
 {
     uint32_t size = 0;
-    uint32_t prefix = items_prefix(page, items, n, &size);
+    uint32_t prefix = items_prefix(page_level(page), page_is_plain(page), items, n, &size);
     SAP_ASSERT(n > 0 && size <= node_capacity(page_size));
     node_init(page, page_size, page_level(page), page_flags(page));
     page_set(page, PAGE_COUNT, n);
@@ -234,7 +247,7 @@ void branch_init_root(NodeScratch *scratch, uint8_t *page, const BranchItem *lef
                       const BranchItem *right)
 {
     const BranchItem items[2] = {*left, *right};
-    items_build(page, scratch->page_size, items, 2);
+    branch_fill(page, scratch->page_size, items, 2);
 }
 
 bool branch_insert(NodeScratch *scratch, uint8_t *page, uint32_t i, const BranchItem *item)
@@ -261,7 +274,7 @@ bool branch_insert(NodeScratch *scratch, uint8_t *page, uint32_t i, const Branch
     if (items_size(page, scratch->items, total) > node_capacity(scratch->page_size)) {
         return false;
     }
-    items_build(page, scratch->page_size, scratch->items, total);
+    branch_fill(page, scratch->page_size, scratch->items, total);
     return true;
 }
 
@@ -332,8 +345,8 @@ SepRef branch_split(NodeScratch *scratch, uint8_t *left, uint8_t *right, uint32_
     uint8_t *up = scratch->sep[scratch->sep_turn++ % 2];
     SepRef middle = {.rest = up, .rest_len = sep_len(items[m].sep)};
     sep_copy(up, items[m].sep, 0);
-    items_build(left, page_size, items, m);
-    items_build(right, page_size, items + m, n - m);
+    branch_fill(left, page_size, items, m);
+    branch_fill(right, page_size, items + m, n - m);
     return middle;
 }
 
@@ -349,6 +362,6 @@ bool branch_merge(NodeScratch *scratch, uint8_t *into, const uint8_t *left, cons
     if (items_size(into, items, n) > node_capacity(page_size)) {
         return false;
     }
-    items_build(into, page_size, items, n);
+    branch_fill(into, page_size, items, n);
     return true;
 }

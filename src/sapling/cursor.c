@@ -9,7 +9,7 @@
 
 #include "common/assert.h"
 #include "common/mem.h"
-#include "sapling/tree.h"
+#include "sapling/rows.h"
 
 typedef enum CursorState {
     CURSOR_UNPLACED,
@@ -151,9 +151,28 @@ static int root_of(SapCursor *cur, uint32_t *root_out)
     return rc;
 }
 
+static Table *table_of(const SapCursor *cur)
+{
+    return &cur->env->tables[cur->dbi];
+}
+
 static KeyOrder order_of(const SapCursor *cur)
 {
-    return cur->env->tables[cur->dbi].order;
+    return table_of(cur)->order;
+}
+
+/* The row under the cursor as the user knows it. */
+static inline PairView user_row(const SapCursor *cur)
+{
+    LeafRow row = path_row(&cur->path);
+    if (sap_unlikely(table_of(cur)->pairs != NULL)) {
+        return pair_view(row.key, row.key_len);
+    }
+    const void *val = NULL;
+    PairView view = {.key = row.key, .key_len = row.key_len};
+    tree_value(cur->env, &row, &val, &view.val_len);
+    view.val = (const uint8_t *)val;
+    return view;
 }
 
 /* Copies the key under the cursor; the path stays. */
@@ -269,8 +288,39 @@ int sap_cursor_seek(SapCursor *cur, const void *key, uint32_t key_len)
     if (rc != SAP_OK) {
         return rc;
     }
-    (void)tree_seek(cur->env, root, order_of(cur), key_bytes(key), key_len, &cur->path);
+    Probe probe;
+    rc = probe_make(&probe, table_of(cur), PAIR_BEFORE, key, key_len, NULL, 0);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    (void)tree_seek(cur->env, root, order_of(cur), probe.bytes, probe.len, &cur->path);
+    probe_release(&probe, table_of(cur));
     return land(cur, tree_settle(cur->env, &cur->path), CURSOR_AFTER);
+}
+
+int sap_cursor_in_prefix(SapCursor *cur, const void *prefix, uint32_t len)
+{
+    if ((prefix == NULL && len > 0) || settle(cur) != SAP_OK) {
+        return 0;
+    }
+    PairView row = user_row(cur);
+    return row.key_len >= len && (len == 0 || memcmp(row.key, prefix, len) == 0) ? 1 : 0;
+}
+
+int sap_cursor_seek_prefix(SapCursor *cur, const void *prefix, uint32_t len)
+{
+    int rc = check(cur);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    if (table_of(cur)->key_order.cmp != NULL) {
+        return SAP_ERROR;
+    }
+    rc = sap_cursor_seek(cur, prefix, len);
+    if (rc == SAP_OK && sap_cursor_in_prefix(cur, prefix, len) == 0) {
+        rc = land(cur, false, CURSOR_AFTER);
+    }
+    return rc;
 }
 
 int sap_cursor_next(SapCursor *cur)
@@ -355,21 +405,18 @@ int sap_cursor_get(SapCursor *cur, const void **key_out, uint32_t *key_len_out,
     if (rc != SAP_OK) {
         return rc;
     }
-    LeafRow row = path_row(&cur->path);
+    PairView row = user_row(cur);
     if (key_out != NULL) {
         *key_out = row.key;
     }
     if (key_len_out != NULL) {
         *key_len_out = row.key_len;
     }
-    const void *val = NULL;
-    uint32_t val_len = 0;
-    tree_value(cur->env, &row, &val, &val_len);
     if (val_out != NULL) {
-        *val_out = val;
+        *val_out = row.val;
     }
     if (val_len_out != NULL) {
-        *val_len_out = val_len;
+        *val_len_out = row.val_len;
     }
     return SAP_OK;
 }
@@ -380,7 +427,7 @@ int sap_cursor_get_key(SapCursor *cur, const void **key_out, uint32_t *key_len_o
     if (rc != SAP_OK) {
         return rc;
     }
-    LeafRow row = path_row(&cur->path);
+    PairView row = user_row(cur);
     if (key_out != NULL) {
         *key_out = row.key;
     }
@@ -388,6 +435,120 @@ int sap_cursor_get_key(SapCursor *cur, const void **key_out, uint32_t *key_len_o
         *key_len_out = row.key_len;
     }
     return SAP_OK;
+}
+
+/* ---- Values of one key ---------------------------------------------------------------------- */
+
+static bool same_key(const SapCursor *cur, const Path *path)
+{
+    KeyOrder order = table_of(cur)->key_order;
+    LeafRow row = path_row(path);
+    PairView there = pair_view(row.key, row.key_len);
+    PairView here = user_row(cur);
+    return order.cmp != NULL
+               ? order.cmp(here.key, here.key_len, there.key, there.key_len, order.ctx) == 0
+               : bytes_compare(here.key, here.key_len, there.key, there.key_len) == 0;
+}
+
+static int settle_dup(SapCursor *cur)
+{
+    int rc = check(cur);
+    if (rc == SAP_OK && table_of(cur)->pairs == NULL) {
+        rc = SAP_ERROR;
+    }
+    return rc == SAP_OK ? settle(cur) : rc;
+}
+
+static int step_dup(SapCursor *cur, bool back)
+{
+    int rc = settle_dup(cur);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    Path path = cur->path;
+    bool there = back ? tree_prev(cur->env, &path) : tree_next(cur->env, &path);
+    if (!there || !same_key(cur, &path)) {
+        return SAP_NOTFOUND;
+    }
+    cur->path = path;
+    return SAP_OK;
+}
+
+int sap_cursor_next_dup(SapCursor *cur)
+{
+    return step_dup(cur, false);
+}
+
+int sap_cursor_prev_dup(SapCursor *cur)
+{
+    return step_dup(cur, true);
+}
+
+/* The place before or behind all values of the cursor's key. */
+static int seek_edge(SapCursor *cur, PairPlace place, Path *path)
+{
+    PairView row = user_row(cur);
+    Probe probe;
+    uint32_t root = 0;
+    int rc = root_of(cur, &root);
+    if (rc == SAP_OK) {
+        rc = probe_make(&probe, table_of(cur), place, row.key, row.key_len, NULL, 0);
+    }
+    if (rc == SAP_OK) {
+        (void)tree_seek(cur->env, root, order_of(cur), probe.bytes, probe.len, path);
+        probe_release(&probe, table_of(cur));
+    }
+    return rc;
+}
+
+int sap_cursor_first_dup(SapCursor *cur)
+{
+    int rc = settle_dup(cur);
+    Path path;
+    if (rc == SAP_OK) {
+        rc = seek_edge(cur, PAIR_BEFORE, &path);
+    }
+    if (rc == SAP_OK) {
+        bool there = tree_settle(cur->env, &path);
+        SAP_ASSERT(there);
+        cur->path = path;
+    }
+    return rc;
+}
+
+int sap_cursor_last_dup(SapCursor *cur)
+{
+    int rc = settle_dup(cur);
+    Path path;
+    if (rc == SAP_OK) {
+        rc = seek_edge(cur, PAIR_AFTER, &path);
+    }
+    if (rc == SAP_OK) {
+        bool there = tree_prev(cur->env, &path);
+        SAP_ASSERT(there);
+        cur->path = path;
+    }
+    return rc;
+}
+
+int sap_cursor_count_dup(SapCursor *cur, uint64_t *count_out)
+{
+    if (count_out == NULL) {
+        return SAP_ERROR;
+    }
+    int rc = settle_dup(cur);
+    Path from;
+    Path to;
+    if (rc == SAP_OK) {
+        rc = seek_edge(cur, PAIR_BEFORE, &from);
+    }
+    if (rc == SAP_OK) {
+        rc = seek_edge(cur, PAIR_AFTER, &to);
+    }
+    if (rc == SAP_OK) {
+        *count_out = tree_rank(&to) - tree_rank(&from);
+    }
+    return rc;
 }
 
 /* ---- Changes -------------------------------------------------------------------------------- */
@@ -400,35 +561,33 @@ static int begin_change(SapCursor *cur)
     if (rc == SAP_OK) {
         rc = txn_check_write(cur->txn);
     }
+    if (rc == SAP_OK && (table_of(cur)->flags & SAP_DBI_TTL_META) != 0) {
+        rc = SAP_ERROR;
+    }
     if (rc == SAP_OK) {
         rc = settle(cur);
     }
     if (rc == SAP_OK) {
         rc = remember_key(cur);
     }
-    return rc == SAP_OK ? cursors_detach(cur->txn, cur->dbi, cur) : rc;
+    if (rc == SAP_OK) {
+        rc = cursors_detach(cur->txn, cur->dbi, cur);
+    }
+    return rc == SAP_OK
+               ? watch_note(cur->txn, cur->dbi, table_of(cur), key_bytes(cur->key), cur->key_len)
+               : rc;
 }
 
-int sap_cursor_put(SapCursor *cur, const void *val, uint32_t val_len, unsigned flags)
+static int replace_value(SapCursor *cur, const void *val, uint32_t val_len)
 {
-    if (flags != 0 || (val == NULL && val_len > 0)) {
-        return SAP_ERROR;
-    }
-    if (val_len > SAP_MAX_VAL_LEN) {
-        return SAP_FULL;
-    }
-    int rc = begin_change(cur);
-    if (rc != SAP_OK) {
-        return rc;
-    }
     LeafRow row;
     uint8_t ref[CELL_REF];
-    rc = tree_make_row(cur->txn, cur->dbi, key_bytes(cur->key), cur->key_len, val, val_len, &row,
-                       ref);
+    int rc = tree_make_row(cur->txn, cur->dbi, key_bytes(cur->key), cur->key_len, val, val_len,
+                           &row, ref);
     if (rc != SAP_OK) {
         return rc;
     }
-    Table *table = &cur->env->tables[cur->dbi];
+    Table *table = table_of(cur);
     TreeChange change;
     rc = tree_replace(cur->txn, cur->dbi, table, &cur->path, &row, &change);
     if (rc != SAP_OK) {
@@ -439,16 +598,45 @@ int sap_cursor_put(SapCursor *cur, const void *val, uint32_t val_len, unsigned f
     return rc;
 }
 
-int sap_cursor_del(SapCursor *cur)
+int sap_cursor_put(SapCursor *cur, const void *val, uint32_t val_len, unsigned flags)
 {
-    int rc = begin_change(cur);
+    int rc = check(cur);
     if (rc != SAP_OK) {
         return rc;
     }
-    Table *table = &cur->env->tables[cur->dbi];
+    if (flags != 0 || (val == NULL && val_len > 0) || table_of(cur)->pairs != NULL) {
+        return SAP_ERROR;
+    }
+    if (val_len > SAP_MAX_VAL_LEN) {
+        return SAP_FULL;
+    }
+    size_t noted = cur->env->notes.len;
+    rc = begin_change(cur);
+    if (rc == SAP_OK) {
+        rc = replace_value(cur, val, val_len);
+        if (rc != SAP_OK) {
+            buf_truncate(&cur->env->notes, noted);
+        }
+    }
+    return rc;
+}
+
+int sap_cursor_del(SapCursor *cur)
+{
+    int rc = check(cur);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    size_t noted = cur->env->notes.len;
+    rc = begin_change(cur);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    Table *table = table_of(cur);
     TreeChange change;
     rc = tree_delete(cur->txn, cur->dbi, table, &cur->path, &change);
     if (rc != SAP_OK) {
+        buf_truncate(&cur->env->notes, noted);
         return rc;
     }
     if (change.moved) {
@@ -456,4 +644,22 @@ int sap_cursor_del(SapCursor *cur)
     }
     (void)land(cur, tree_settle(cur->env, &cur->path), CURSOR_AFTER);
     return SAP_OK;
+}
+
+/* ---- For ttl.c ------------------------------------------------------------------------------ */
+
+int cursor_position(SapCursor *cur, CursorPosition *position_out)
+{
+    int rc = settle(cur);
+    if (rc == SAP_OK) {
+        *position_out = (CursorPosition){.txn = cur->txn, .dbi = cur->dbi, .row = user_row(cur)};
+    }
+    return rc;
+}
+
+void cursor_after_removal(SapCursor *cur)
+{
+    SAP_ASSERT(cur->state == CURSOR_SAVED);
+    (void)seek_remembered(cur, table_of(cur)->tree.root);
+    (void)land(cur, tree_settle(cur->env, &cur->path), CURSOR_AFTER);
 }

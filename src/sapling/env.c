@@ -66,6 +66,7 @@ SapEnv *sap_env_create(SapMemArena *arena, uint32_t page_size)
     env->stamp = ENV_FIRST_COMMIT;
     atomic_store_relaxed(&env->versions[0].txnid, ENV_FIRST_COMMIT);
     pager_init(&env->pager, env->arena, ENV_FIRST_COMMIT, readers_scan, env);
+    buf_init(&env->notes);
     env->first_level.env = env;
     env->spare_levels = &env->first_level;
     return env;
@@ -98,6 +99,8 @@ int sap_env_destroy(SapEnv *env)
             subsystem->calls.on_env_destroy(env, state);
         }
     }
+    watch_destroy(env);
+    buf_release(&env->notes);
     tables_destroy(env);
     pager_release(&env->pager);
     readers_destroy(env);
@@ -286,9 +289,9 @@ static int subsystems_commit(SapTxnCtx *txn)
         Subsystem *subsystem = &txn->env->subsystems[id];
         if (atomic_load_relaxed(&subsystem->registered) && subsystem->calls.on_commit != NULL) {
             int rc = subsystem->calls.on_commit(txn, &txn->subsystem[id]);
-            if (rc == SAP_OK && txn->child != NULL) {
-                sap_txn_abort(txn->child); /* a callback left it open */
-                rc = SAP_ERROR;
+            if (txn->child != NULL) {
+                sap_txn_abort(txn->child); /* the callback left it open */
+                rc = rc == SAP_OK ? SAP_ERROR : rc;
             }
             if (rc != SAP_OK) {
                 return rc;
@@ -319,6 +322,8 @@ static int level_begin(SapEnv *env, SapTxnCtx *parent, bool read_only, SapTxnCtx
     txn->scratch = NULL;
     txn->subsystem_count = 0;
     txn->undo_start = env->undo_count;
+    txn->notes_start = env->notes.len;
+    txn->savepoint = false;
     if (parent != NULL) {
         txn->base = parent->base;
         memcpy(txn->subsystem, parent->subsystem, sizeof txn->subsystem);
@@ -406,6 +411,7 @@ static void abort_one(SapTxnCtx *txn)
     subsystems_abort(txn);
     if (txn->kind == TXN_WRITER) {
         tables_abort(txn);
+        buf_truncate(&txn->env->notes, txn->notes_start);
         pager_level_abort(&txn->env->pager, &txn->level);
     }
     txn_end(txn);
@@ -447,6 +453,34 @@ SapTxnCtx *sap_txn_begin(SapEnv *env, SapTxnCtx *parent, unsigned flags)
 {
     SapTxnCtx *txn = NULL;
     return sap_txn_begin_rc(env, parent, flags, &txn) == SAP_OK ? txn : NULL;
+}
+
+int savepoint_begin(SapTxnCtx *txn, SapTxnCtx **level_out)
+{
+    int rc = level_begin(txn->env, txn, false, level_out);
+    if (rc == SAP_OK) {
+        (*level_out)->savepoint = true;
+        (*level_out)->flags = txn->flags;
+        txn->child = *level_out;
+    }
+    return rc;
+}
+
+static void merge_into_parent(SapTxnCtx *txn)
+{
+    tables_merge(txn);
+    pager_level_merge(&txn->env->pager, &txn->parent->level, &txn->level);
+    txn_end(txn);
+}
+
+void savepoint_end(SapTxnCtx *level, bool keep)
+{
+    SAP_ASSERT(level->savepoint);
+    if (keep) {
+        merge_into_parent(level);
+    } else {
+        abort_one(level);
+    }
 }
 
 /* ---- End ------------------------------------------------------------------------------------ */
@@ -507,9 +541,17 @@ static int commit_outermost(SapTxnCtx *txn, uint64_t *lsn_out)
     SapEnv *env = txn->env;
     int rc = pager_prepare_commit(&env->pager);
     if (rc == SAP_OK) {
+        rc = watch_prepare(txn);
+    }
+    size_t noted = env->notes.len;
+    if (rc == SAP_OK) {
         rc = subsystems_commit(txn);
     }
+    if (rc == SAP_OK && env->notes.len != noted) {
+        rc = watch_prepare(txn); /* the subsystems changed watched rows themselves */
+    }
     if (rc != SAP_OK) {
+        watch_discard(env);
         abort_one(txn);
         return rc;
     }
@@ -517,8 +559,11 @@ static int commit_outermost(SapTxnCtx *txn, uint64_t *lsn_out)
     if (has_changes(txn)) {
         *lsn_out = env->stamp;
         publish(txn);
+        watch_enqueue(env, env->stamp);
     }
+    WatchHub *hub = env->watch; /* before the lock is given up */
     txn_end(txn);
+    watch_deliver(hub);
     return SAP_OK;
 }
 
@@ -531,10 +576,46 @@ static int commit_nested(SapTxnCtx *txn)
     }
     SapTxnCtx *parent = txn->parent;
     memcpy(parent->subsystem, txn->subsystem, sizeof parent->subsystem);
-    tables_merge(txn);
-    pager_level_merge(&txn->env->pager, &parent->level, &txn->level);
-    txn_end(txn);
+    merge_into_parent(txn);
     return SAP_OK;
+}
+
+int exclusive_begin(SapEnv *env, SapTxnCtx **txn_out)
+{
+    int rc = env_metadata_begin(env);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    SapTxnCtx *txn = NULL;
+    rc = level_begin(env, NULL, false, &txn);
+    if (rc != SAP_OK) {
+        env_metadata_end(env);
+        return rc;
+    }
+    txn->flags = SAP_TXN_BULK;
+    rc = subsystems_begin(txn);
+    if (rc != SAP_OK) {
+        (void)exclusive_end(txn, false);
+        return rc;
+    }
+    *txn_out = txn;
+    return SAP_OK;
+}
+
+/* The transaction's end gives up the writer lock that env_metadata_begin() took. */
+int exclusive_end(SapTxnCtx *txn, bool keep)
+{
+    SapEnv *env = txn->env;
+    int rc = SAP_OK;
+    if (keep) {
+        uint64_t lsn = 0;
+        rc = commit_outermost(txn, &lsn);
+    } else {
+        abort_one(txn);
+    }
+    atomic_store_full(&env->gate, false);
+    mutex_unlock(&env->metadata);
+    return rc;
 }
 
 int sap_txn_commit(SapTxnCtx *txn)

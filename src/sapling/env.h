@@ -20,9 +20,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/buf.h"
 #include "common/sync.h"
 #include "sapling/node.h"
 #include "sapling/pager.h"
+#include "sapling/pairs.h"
 #include "sapling/sapling.h"
 #include "sapling/writer_lock.h"
 
@@ -42,7 +44,10 @@ typedef struct TreeState {
 typedef struct Table {
     bool open;
     unsigned flags;
-    KeyOrder order;
+    KeyOrder key_order;  /* of the user's keys */
+    KeyOrder order;      /* of the tree's keys: the same, or that of pairs */
+    PairOrder *pairs;    /* DUPSORT; else NULL */
+    uint32_t watches;    /* how many registrations */
     TreeState tree;      /* (writer) newest, with the open transaction's changes */
     uint64_t saved_at;   /* (writer) stamp of the level that last saved `tree` for undoing */
     uint32_t cursors_on; /* (writer) cursors of the write transaction that stand on a row by path */
@@ -68,6 +73,7 @@ typedef struct Subsystem {
 } Subsystem;
 
 typedef struct ScratchBlock ScratchBlock;
+typedef struct WatchHub WatchHub;
 
 typedef enum TxnKind {
     TXN_ENDED = 0,
@@ -95,6 +101,8 @@ struct SapTxnCtx {
     ScratchBlock *scratch;
     PageLevel level;     /* writers */
     uint32_t undo_start; /* writers: length of the undo stack when it began */
+    size_t notes_start;  /* writers: length of the notes for watches when it began */
+    bool savepoint;      /* a level of the engine's own, of which subsystems hear nothing */
 
     SapTxnCtx *next; /* in the list of readers, or of spare writer levels */
     SAP_ATOMIC(bool) claimed;
@@ -115,6 +123,7 @@ struct SapEnv {
     SAP_ATOMIC(SapTxnCtx *) readers;
     SAP_ATOMIC(SapTxnCtx *) spare_reader; /* a hint: the one that ended last */
     Subsystem subsystems[SAP_MAX_SUBSYSTEMS];
+    WatchHub *watch; /* (writer) NULL until the first watch */
 
     Table *tables; /* DBI 0 .. table_count-1 */
     uint32_t table_count;
@@ -128,6 +137,7 @@ struct SapEnv {
     TreeUndo *undo;
     uint32_t undo_count;
     uint32_t undo_capacity;
+    Buf notes;           /* (writer) keys of watched tables that the transaction changed */
     NodeScratch scratch; /* page NULL until first needed */
     uint8_t *alias;      /* two pages' room for arguments that point into a page being rebuilt */
 };
@@ -155,6 +165,15 @@ static inline int txn_check_write(const SapTxnCtx *txn)
     int rc = txn_check(txn);
     return rc == SAP_OK && txn->kind != TXN_WRITER ? SAP_READONLY : rc;
 }
+
+/* A level below `txn` for a call that changes several rows: all of it, or with keep false none. */
+int savepoint_begin(SapTxnCtx *txn, SapTxnCtx **level_out);
+void savepoint_end(SapTxnCtx *level, bool keep);
+
+/* A write transaction beside which there is no other of any kind, so that it may also define tables.
+ * SAP_BUSY: one is open. Its end commits it, or with keep false aborts it. */
+int exclusive_begin(SapEnv *env, SapTxnCtx **txn_out);
+int exclusive_end(SapTxnCtx *txn, bool keep);
 
 /* Excludes all transactions for a change of metadata. SAP_BUSY: one is open. */
 int env_metadata_begin(SapEnv *env);
@@ -187,6 +206,25 @@ static inline Table *table_get(const SapEnv *env, uint32_t dbi)
 int table_state(SapTxnCtx *txn, uint32_t dbi, TreeState *tree_out);
 /* Before a level's first change of the table. */
 int table_save(SapTxnCtx *txn, uint32_t dbi, Table *table);
+
+/* Opens or changes a table; the caller holds env_metadata_begin(). */
+int table_define(SapEnv *env, uint32_t dbi, KeyOrder key_order, unsigned flags);
+/* Takes that back; the table has no rows. */
+void table_undefine(SapEnv *env, uint32_t dbi);
+
+/* ---- watch.c ---- */
+
+/* Before the row changes: its key is noted if the table is watched. */
+int watch_note(SapTxnCtx *txn, uint32_t dbi, const Table *table, const uint8_t *key,
+               uint32_t key_len);
+/* Turns the notes into events, before the commit; SAP_NOMEM: the commit must not be. */
+int watch_prepare(SapTxnCtx *txn);
+/* Makes the prepared events part of commit `txnid`, in commit order, or drops them. */
+void watch_enqueue(SapEnv *env, uint64_t txnid);
+void watch_discard(SapEnv *env);
+/* Calls the watchers for everything enqueued by this thread and before. No lock is held. NULL ok. */
+void watch_deliver(WatchHub *hub);
+void watch_destroy(SapEnv *env);
 
 /* ---- cursor.c ---- */
 

@@ -183,6 +183,15 @@ void leaf_compact(NodeScratch *scratch, uint8_t *page)
     build_finish(page);
 }
 
+void leaf_fill(uint8_t *page, uint32_t page_size, const LeafRow *rows, uint32_t n)
+{
+    build_begin(page, page_size, n);
+    for (uint32_t i = 0; i < n; i++) {
+        build_row(page, i, &rows[i]);
+    }
+    build_finish(page);
+}
+
 /* Row j of a leaf with one more row before old row i. */
 static LeafRow row_with(const uint8_t *page, uint32_t i, const LeafRow *row, uint32_t j)
 {

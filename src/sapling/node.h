@@ -3,7 +3,7 @@
  * These calls change the bytes of pages that the caller owns and know nothing of trees or
  * transactions; none of them can fail. The layout is in page.h. Rules that hold after each call:
  *   - rows (separators) are strictly ascending;
- *   - upper is the lowest cell offset, and the bytes from it to the page's end are the live cells
+ *   - no cell begins below upper, and the bytes from it to the page's end are the live cells
  *     plus `dead`;
  *   - every key of a leaf (separator of a branch, before cutting) begins with the page's prefix. */
 #ifndef SAPLING_SAPLING_NODE_H
@@ -79,6 +79,8 @@ uint8_t *leaf_split(NodeScratch *scratch, uint8_t *left, uint8_t *right, uint32_
                     const LeafRow *row, bool append);
 /* Makes `into` (which is left or right) the two together; they must fit. */
 void leaf_merge(NodeScratch *scratch, uint8_t *into, const uint8_t *left, const uint8_t *right);
+/* Writes the page anew from rows that point to other memory; they must fit. */
+void leaf_fill(uint8_t *page, uint32_t page_size, const LeafRow *rows, uint32_t n);
 /* The shortest separator between two neighbouring leaves: that many bytes of right's first key. */
 uint32_t leaf_separator(const uint8_t *left, const uint8_t *right, const uint8_t **sep_out);
 
@@ -87,6 +89,13 @@ uint32_t leaf_separator(const uint8_t *left, const uint8_t *right, const uint8_t
 void branch_set_child(uint8_t *page, uint32_t i, uint32_t child_word);
 void branch_set_rows(uint8_t *page, uint32_t i, uint64_t rows);
 SepRef branch_sep(const uint8_t *page, uint32_t i, uint8_t in_head[SEP_IN_HEAD]);
+
+/* What so many items take in a page of that level, and what one adds to it at most. Item 0's
+ * separator does not count. */
+uint32_t branch_items_size(uint32_t level, bool plain, const BranchItem *items, uint32_t n);
+uint32_t branch_item_bound(uint32_t level, bool plain, const BranchItem *item);
+/* Writes the page anew from items that point to other memory; they must fit. */
+void branch_fill(uint8_t *page, uint32_t page_size, const BranchItem *items, uint32_t n);
 
 /* Makes an empty branch hold these two children. */
 void branch_init_root(NodeScratch *scratch, uint8_t *page, const BranchItem *left,

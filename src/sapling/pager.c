@@ -88,7 +88,7 @@ void pager_pins_mark(Pager *pager, uint64_t pin)
     }
     if (lo < pager->pin_count && pager->pins[lo].at == pin) {
         pager->pins[lo].live = true;
-    } else if (pin == pager->previous) {
+    } else if (pin != 0 && pin == pager->previous) {
         SAP_ASSERT(lo == pager->pin_count && pager->pin_count < pager->pin_capacity);
         pager->pins[pager->pin_count++] = (Pin){.at = pin, .live = true};
     }

@@ -21,12 +21,18 @@ enum {
 
 /* ---- Opening -------------------------------------------------------------------------------- */
 
-static Table table_make(uint32_t dbi, sap_keycmp_fn cmp, void *ctx, unsigned flags)
+/* Sets what depends on the orders of keys and values. */
+static void table_set_order(Table *table, uint32_t dbi, KeyOrder key_order, PairOrder *pairs)
 {
-    return (Table){.open = true,
-                   .flags = flags,
-                   .order = {.cmp = cmp, .ctx = ctx},
-                   .page_flags = dbi | (cmp != NULL ? (uint32_t)PAGE_PLAIN : 0)};
+    table->key_order = key_order;
+    table->pairs = pairs;
+    table->order = key_order;
+    if (pairs != NULL) {
+        pairs->key_cmp = key_order.cmp;
+        pairs->key_ctx = key_order.ctx;
+        table->order = (KeyOrder){.cmp = pair_compare, .ctx = pairs};
+    }
+    table->page_flags = dbi | (table->order.cmp != NULL ? (uint32_t)PAGE_PLAIN : 0);
 }
 
 static int tables_reserve(SapEnv *env, uint32_t count)
@@ -45,6 +51,34 @@ static int tables_reserve(SapEnv *env, uint32_t count)
     return SAP_OK;
 }
 
+int table_define(SapEnv *env, uint32_t dbi, KeyOrder key_order, unsigned flags)
+{
+    int rc = tables_reserve(env, dbi + 1);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    PairOrder *pairs = NULL;
+    if ((flags & SAP_DBI_DUPSORT) != 0) {
+        pairs = (PairOrder *)mem_zalloc(MEM_ENV, sizeof *pairs);
+        if (pairs == NULL) {
+            return SAP_NOMEM;
+        }
+    }
+    Table *table = &env->tables[dbi];
+    SAP_ASSERT(!table->open);
+    *table = (Table){.open = true, .flags = flags};
+    table_set_order(table, dbi, key_order, pairs);
+    return SAP_OK;
+}
+
+void table_undefine(SapEnv *env, uint32_t dbi)
+{
+    Table *table = &env->tables[dbi];
+    SAP_ASSERT(table->open && table->tree.root == 0 && table->watches == 0);
+    mem_free(MEM_ENV, table->pairs, sizeof *table->pairs);
+    *table = (Table){0};
+}
+
 int sap_btree_subsystem_init(SapEnv *env, sap_keycmp_fn cmp, void *ctx)
 {
     if (env == NULL) {
@@ -54,10 +88,10 @@ int sap_btree_subsystem_init(SapEnv *env, sap_keycmp_fn cmp, void *ctx)
     if (rc != SAP_OK) {
         return rc;
     }
-    rc = env->table_count > 0 ? SAP_EXISTS : tables_reserve(env, 1);
+    rc = env->table_count > 0 ? SAP_EXISTS
+                              : table_define(env, 0, (KeyOrder){.cmp = cmp, .ctx = ctx}, 0);
     if (rc == SAP_OK) {
-        env->tables[0] = table_make(0, cmp, ctx, 0);
-        env->catalog = table_make(ENV_CATALOG, NULL, NULL, 0);
+        table_set_order(&env->catalog, ENV_CATALOG, (KeyOrder){0}, NULL);
     }
     env_metadata_end(env);
     return rc;
@@ -80,12 +114,13 @@ int sap_db_close(SapEnv *db)
 
 static bool table_is(const Table *table, sap_keycmp_fn cmp, const void *ctx, unsigned flags)
 {
-    return table->order.cmp == cmp && table->order.ctx == ctx && table->flags == flags;
+    return table->key_order.cmp == cmp && table->key_order.ctx == ctx && table->flags == flags;
 }
 
 int sap_dbi_open(SapEnv *db, uint32_t dbi, sap_keycmp_fn cmp, void *cmp_ctx, unsigned flags)
 {
-    if (db == NULL || dbi > SAP_MAX_DBI || flags != 0) {
+    if (db == NULL || dbi > SAP_MAX_DBI ||
+        (flags != 0 && flags != SAP_DBI_DUPSORT && flags != SAP_DBI_TTL_META)) {
         return SAP_ERROR;
     }
     mutex_lock(&db->metadata);
@@ -101,12 +136,56 @@ int sap_dbi_open(SapEnv *db, uint32_t dbi, sap_keycmp_fn cmp, void *cmp_ctx, uns
     if (rc != SAP_OK) {
         return rc;
     }
-    rc = tables_reserve(db, dbi + 1);
-    if (rc == SAP_OK && !db->tables[dbi].open) {
-        db->tables[dbi] = table_make(dbi, cmp, cmp_ctx, flags);
-    } else if (rc == SAP_OK) {
-        rc = table_is(&db->tables[dbi], cmp, cmp_ctx, flags) ? SAP_OK : SAP_ERROR;
+    table = table_get(db, dbi); /* another thread may have been first */
+    if (table == NULL) {
+        rc = table_define(db, dbi, (KeyOrder){.cmp = cmp, .ctx = cmp_ctx}, flags);
+    } else {
+        rc = table_is(table, cmp, cmp_ctx, flags) ? SAP_OK : SAP_ERROR;
     }
+    env_metadata_end(db);
+    return rc;
+}
+
+/* The caller holds the metadata. */
+static int set_dupsort(SapEnv *db, uint32_t dbi, sap_keycmp_fn vcmp, void *vcmp_ctx)
+{
+    Table *table = &db->tables[dbi];
+    if (table->tree.root != 0 || table->watches > 0 || (table->flags & SAP_DBI_TTL_META) != 0) {
+        return SAP_ERROR;
+    }
+    PairOrder *pairs = table->pairs;
+    if (pairs == NULL) {
+        pairs = (PairOrder *)mem_zalloc(MEM_ENV, sizeof *pairs);
+        if (pairs == NULL) {
+            return SAP_NOMEM;
+        }
+    }
+    pairs->val_cmp = vcmp;
+    pairs->val_ctx = vcmp_ctx;
+    table->flags |= SAP_DBI_DUPSORT;
+    table_set_order(table, dbi, table->key_order, pairs);
+    return SAP_OK;
+}
+
+int sap_dbi_set_dupsort(SapEnv *db, uint32_t dbi, sap_keycmp_fn vcmp, void *vcmp_ctx)
+{
+    if (db == NULL) {
+        return SAP_ERROR;
+    }
+    mutex_lock(&db->metadata);
+    const Table *table = table_get(db, dbi);
+    bool known = table != NULL;
+    bool same = known && table->pairs != NULL && table->pairs->val_cmp == vcmp &&
+                table->pairs->val_ctx == vcmp_ctx;
+    mutex_unlock(&db->metadata);
+    if (!known || same) {
+        return same ? SAP_OK : SAP_ERROR;
+    }
+    int rc = env_metadata_begin(db);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    rc = set_dupsort(db, dbi, vcmp, vcmp_ctx);
     env_metadata_end(db);
     return rc;
 }
@@ -115,6 +194,7 @@ void tables_destroy(SapEnv *env)
 {
     for (uint32_t dbi = 0; dbi < env->table_count; dbi++) {
         tree_destroy(env, env->tables[dbi].tree.root);
+        mem_free(MEM_ENV, env->tables[dbi].pairs, sizeof(PairOrder));
     }
     tree_destroy(env, env->catalog.tree.root);
     mem_free(MEM_ENV, env->tables, env->table_count * sizeof *env->tables);
@@ -153,22 +233,19 @@ static Table *table_or_catalog(SapEnv *env, uint32_t dbi)
     return dbi == ENV_CATALOG ? &env->catalog : &env->tables[dbi];
 }
 
-static int undo_push(SapTxnCtx *txn, uint32_t dbi, Table *table)
+static int undo_reserve(SapEnv *env, uint32_t more)
 {
-    SapEnv *env = txn->env;
-    if (env->undo_count == env->undo_capacity) {
-        uint32_t capacity = env->undo_capacity == 0 ? 8 : env->undo_capacity * 2;
-        TreeUndo *undo = (TreeUndo *)mem_resize(
-            MEM_ENV, env->undo, env->undo_capacity * sizeof *undo, capacity * sizeof *undo);
-        if (undo == NULL) {
-            return SAP_NOMEM;
-        }
-        env->undo = undo;
-        env->undo_capacity = capacity;
+    if (env->undo_capacity - env->undo_count >= more) {
+        return SAP_OK;
     }
-    env->undo[env->undo_count++] =
-        (TreeUndo){.dbi = dbi, .tree = table->tree, .saved_at = table->saved_at};
-    table->saved_at = txn->level.stamp;
+    uint32_t capacity = env->undo_capacity == 0 ? 8 : env->undo_capacity * 2;
+    TreeUndo *undo = (TreeUndo *)mem_resize(MEM_ENV, env->undo, env->undo_capacity * sizeof *undo,
+                                            capacity * sizeof *undo);
+    if (undo == NULL) {
+        return SAP_NOMEM;
+    }
+    env->undo = undo;
+    env->undo_capacity = capacity;
     return SAP_OK;
 }
 
@@ -210,13 +287,17 @@ int table_save(SapTxnCtx *txn, uint32_t dbi, Table *table)
     if (table->saved_at >= txn->level.stamp) {
         return SAP_OK;
     }
-    if (dbi != ENV_CATALOG) {
-        int rc = catalog_put(txn, dbi, table->tree);
-        if (rc != SAP_OK) {
-            return rc;
-        }
+    SapEnv *env = txn->env;
+    int rc = undo_reserve(env, 2); /* the catalog's and this one */
+    if (rc == SAP_OK && dbi != ENV_CATALOG) {
+        rc = catalog_put(txn, dbi, table->tree);
     }
-    return undo_push(txn, dbi, table);
+    if (rc == SAP_OK) {
+        env->undo[env->undo_count++] =
+            (TreeUndo){.dbi = dbi, .tree = table->tree, .saved_at = table->saved_at};
+        table->saved_at = txn->level.stamp;
+    }
+    return rc;
 }
 
 void tables_abort(SapTxnCtx *txn)

@@ -113,6 +113,30 @@ int tree_replace(SapTxnCtx *txn, uint32_t dbi, Table *table, Path *path, const L
 /* Removes the path's row. */
 int tree_delete(SapTxnCtx *txn, uint32_t dbi, Table *table, Path *path, TreeChange *change);
 
+typedef struct TreeBound {
+    const uint8_t *key;
+    uint32_t len;
+} TreeBound;
+
+/* Removes the rows from `from` (NULL: the first) up to but not including `to` (NULL: the end):
+ * tree_range.c. */
+int tree_delete_range(SapTxnCtx *txn, uint32_t dbi, Table *table, const TreeBound *from,
+                      const TreeBound *to, uint64_t *deleted_out);
+
+/* Frees a tree with the values of its rows; and its pages only, values staying where they are. */
+void tree_free_rows(SapTxnCtx *txn, TreeState tree);
+void tree_free_pages(SapTxnCtx *txn, uint32_t root);
+
+/* What the files that change trees share. */
+
+/* Saves the root for an undo and makes every page of the path the level's own. */
+int tree_own_path(SapTxnCtx *txn, uint32_t dbi, Table *table, Path *path);
+/* Mends the tree from the path's page at `level` upwards after rows or children went: an empty page
+ * is removed, a small one merged, a root with one child replaced by it. True: the path is void. */
+bool tree_rebalance(SapTxnCtx *txn, Table *table, Path *path, uint32_t level);
+/* The same for every page of the path that is the level's own; none of them is empty. */
+void tree_rebalance_owned(SapTxnCtx *txn, Table *table, Path *path);
+
 /* Gives all pages of a tree back to the arena; no transaction is open. */
 void tree_destroy(SapEnv *env, uint32_t root);
 

@@ -64,7 +64,7 @@ static int touch_path(SapTxnCtx *txn, Table *table, Path *path)
     return SAP_OK;
 }
 
-static int begin_change(SapTxnCtx *txn, uint32_t dbi, Table *table, Path *path)
+int tree_own_path(SapTxnCtx *txn, uint32_t dbi, Table *table, Path *path)
 {
     int rc = table_save(txn, dbi, table);
     return rc == SAP_OK ? touch_path(txn, table, path) : rc;
@@ -265,7 +265,7 @@ int tree_insert(SapTxnCtx *txn, uint32_t dbi, Table *table, Path *path, const Le
                 TreeChange *change)
 {
     *change = (TreeChange){0};
-    int rc = begin_change(txn, dbi, table, path);
+    int rc = tree_own_path(txn, dbi, table, path);
     if (rc != SAP_OK) {
         return rc;
     }
@@ -287,7 +287,7 @@ int tree_replace(SapTxnCtx *txn, uint32_t dbi, Table *table, Path *path, const L
                  TreeChange *change)
 {
     *change = (TreeChange){0};
-    int rc = begin_change(txn, dbi, table, path);
+    int rc = tree_own_path(txn, dbi, table, path);
     if (rc != SAP_OK) {
         return rc;
     }
@@ -369,11 +369,10 @@ static bool merge_with_sibling(SapTxnCtx *txn, Path *path, uint32_t level)
     return false;
 }
 
-/* Removes the empty leaf and every branch that empties with it; the level that is left, or depth
- * if nothing is. */
-static uint32_t remove_empty(SapTxnCtx *txn, Table *table, Path *path)
+/* Removes the empty page at `level` and every branch that empties with it; the level that is left,
+ * or depth if nothing is. */
+static uint32_t remove_empty(SapTxnCtx *txn, Table *table, Path *path, uint32_t level)
 {
-    uint32_t level = path->depth - 1;
     for (;;) {
         pager_free(&txn->env->pager, &txn->level, page_no(path->at[level].page));
         if (level == 0) {
@@ -388,12 +387,60 @@ static uint32_t remove_empty(SapTxnCtx *txn, Table *table, Path *path)
     }
 }
 
+/* A root with one child is replaced by it. */
+static bool collapse_root(SapTxnCtx *txn, Table *table)
+{
+    Pager *pager = &txn->env->pager;
+    bool collapsed = false;
+    uint8_t *root = pager_page(pager, table->tree.root);
+    while (!page_is_leaf(root) && page_count(root) == 1) {
+        table->tree.root = branch_child(root, 0);
+        pager_free(pager, &txn->level, page_no(root));
+        root = pager_page(pager, table->tree.root);
+        collapsed = true;
+    }
+    return collapsed;
+}
+
+bool tree_rebalance(SapTxnCtx *txn, Table *table, Path *path, uint32_t level)
+{
+    SapEnv *env = txn->env;
+    bool moved = false;
+    if (page_count(path->at[level].page) == 0) {
+        moved = true;
+        level = remove_empty(txn, table, path, level);
+        if (level == path->depth) {
+            return true;
+        }
+    }
+    /* Merging saves room and is not needed: without memory for it, pages stay as they are. */
+    while (level > 0 && is_underfull(env, path->at[level].page) && scratch_ensure(env) == SAP_OK &&
+           merge_with_sibling(txn, path, level)) {
+        moved = true;
+        level--;
+    }
+    return collapse_root(txn, table) || moved;
+}
+
+void tree_rebalance_owned(SapTxnCtx *txn, Table *table, Path *path)
+{
+    SapEnv *env = txn->env;
+    for (uint32_t level = path->depth; level-- > 1;) {
+        const uint8_t *page = path->at[level].page;
+        if (page_birth(page) >= txn->level.stamp && is_underfull(env, page) &&
+            scratch_ensure(env) == SAP_OK) {
+            (void)merge_with_sibling(txn, path, level);
+        }
+    }
+    (void)collapse_root(txn, table);
+}
+
 int tree_delete(SapTxnCtx *txn, uint32_t dbi, Table *table, Path *path, TreeChange *change)
 {
     SapEnv *env = txn->env;
     *change = (TreeChange){0};
     env->pager.rescue = true; /* what this takes now, the commit gives back, and more */
-    int rc = begin_change(txn, dbi, table, path);
+    int rc = tree_own_path(txn, dbi, table, path);
     env->pager.rescue = false;
     if (rc != SAP_OK) {
         return rc;
@@ -404,27 +451,7 @@ int tree_delete(SapTxnCtx *txn, uint32_t dbi, Table *table, Path *path, TreeChan
     leaf_remove(leaf->page, leaf->i);
     add_rows(path, -1);
     table->tree.entries--;
-    uint32_t level = path->depth - 1;
-    if (page_count(leaf->page) == 0) {
-        change->moved = true;
-        level = remove_empty(txn, table, path);
-        if (level == path->depth) {
-            return SAP_OK;
-        }
-    }
-    /* Merging saves room and is not needed: without memory for it, pages stay as they are. */
-    while (level > 0 && is_underfull(env, path->at[level].page) && scratch_ensure(env) == SAP_OK &&
-           merge_with_sibling(txn, path, level)) {
-        change->moved = true;
-        level--;
-    }
-    uint8_t *root = pager_page(&env->pager, table->tree.root);
-    while (!page_is_leaf(root) && page_count(root) == 1) {
-        change->moved = true;
-        table->tree.root = branch_child(root, 0);
-        pager_free(&env->pager, &txn->level, page_no(root));
-        root = pager_page(&env->pager, table->tree.root);
-    }
+    change->moved = tree_rebalance(txn, table, path, path->depth - 1);
     return SAP_OK;
 }
 

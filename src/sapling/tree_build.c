@@ -1,0 +1,203 @@
+/* tree_build.c - building a tree bottom-up from rows in order.
+ *
+ * Rows are collected until a leaf is full, then written to it in one go; the leaf joins the level
+ * above, which does the same with children. Each level holds what does not fill a page yet. At the
+ * end what is left becomes the last page of each level, up to the one page that is the root. */
+#include "sapling/tree_build.h"
+
+#include "common/assert.h"
+#include "common/mem.h"
+
+static size_t max_rows(uint32_t page_size)
+{
+    return page_size / (CELL_HEADER + 2) + 1;
+}
+
+static size_t max_children(uint32_t page_size)
+{
+    return page_size / 8 + 2;
+}
+
+int tree_build_begin(TreeBuild *build, SapTxnCtx *txn, const Table *table)
+{
+    *build = (TreeBuild){.txn = txn, .table = table, .plain = table->order.cmp != NULL};
+    build->row_capacity = max_rows(txn->env->page_size);
+    build->rows = (LeafRow *)mem_alloc(MEM_SCRATCH, build->row_capacity * sizeof *build->rows);
+    build->kept = (uint8_t *)mem_alloc(MEM_SCRATCH, txn->env->page_size);
+    if (build->rows == NULL || build->kept == NULL) {
+        tree_build_release(build);
+        return SAP_NOMEM;
+    }
+    return SAP_OK;
+}
+
+void tree_build_release(TreeBuild *build)
+{
+    uint32_t page_size = build->txn->env->page_size;
+    mem_free(MEM_SCRATCH, build->rows, build->row_capacity * sizeof *build->rows);
+    mem_free(MEM_SCRATCH, build->kept, page_size);
+    for (uint32_t i = 0; i < build->level_count; i++) {
+        mem_free(MEM_SCRATCH, build->levels[i].items, max_children(page_size) * sizeof(BranchItem));
+    }
+    build->level_count = 0;
+}
+
+static int node_make(TreeBuild *build, uint32_t level, uint8_t **page_out)
+{
+    SapEnv *env = build->txn->env;
+    int rc = pager_alloc(&env->pager, &build->txn->level, 1, page_out);
+    if (rc == SAP_OK) {
+        node_init(*page_out, env->page_size, level, build->table->page_flags);
+    }
+    return rc;
+}
+
+static int level_push(TreeBuild *build, uint32_t level, const BranchItem *item);
+
+/* Writes the children collected on `level` to a page and pushes it one level up. */
+static int level_flush(TreeBuild *build, uint32_t level)
+{
+    BuildLevel *at = &build->levels[level];
+    uint8_t *page = NULL;
+    int rc = node_make(build, level + 1, &page);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    branch_fill(page, build->txn->env->page_size, at->items, at->count);
+    BranchItem item = {.sep = at->items[0].sep,
+                       .child_word = page_no(page) | node_runs_flag(page),
+                       .rows = node_rows(page)};
+    at->count = 0;
+    return level_push(build, level + 1, &item);
+}
+
+/* The bytes that the level's children would take with one more; the prefix is what the first and
+ * the last separator have in common. */
+static uint32_t size_with(const TreeBuild *build, uint32_t level)
+{
+    const BuildLevel *at = &build->levels[level];
+    return branch_items_size(level + 1, build->plain, at->items, at->count);
+}
+
+static int level_open(TreeBuild *build, uint32_t level)
+{
+    if (level < build->level_count) {
+        return SAP_OK;
+    }
+    if (level + 1 >= TREE_MAX_DEPTH) {
+        return SAP_FULL;
+    }
+    BranchItem *items = (BranchItem *)mem_alloc(
+        MEM_SCRATCH, max_children(build->txn->env->page_size) * sizeof *items);
+    if (items == NULL) {
+        return SAP_NOMEM;
+    }
+    build->levels[build->level_count++] = (BuildLevel){.items = items};
+    return SAP_OK;
+}
+
+/* Adds a node of `level` to those waiting for a parent. */
+static int level_push(TreeBuild *build, uint32_t level, const BranchItem *item)
+{
+    int rc = level_open(build, level);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    BuildLevel *at = &build->levels[level];
+    uint32_t capacity = node_capacity(build->txn->env->page_size);
+    at->items[at->count++] = *item;
+    /* An upper bound is cheap to keep; the exact size is asked for when the bound is reached. */
+    at->bound += branch_item_bound(level + 1, build->plain, item);
+    if (at->bound <= capacity) {
+        return SAP_OK;
+    }
+    uint32_t size = size_with(build, level);
+    if (size <= capacity) {
+        at->bound = size;
+        return SAP_OK;
+    }
+    at->count--;
+    rc = level_flush(build, level);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    at->items[0] = *item;
+    at->count = 1;
+    at->bound = branch_item_bound(level + 1, build->plain, item);
+    return SAP_OK;
+}
+
+/* Writes the rows collected to a leaf. */
+static int leaf_flush(TreeBuild *build)
+{
+    uint8_t *page = NULL;
+    int rc = node_make(build, 0, &page);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    leaf_fill(page, build->txn->env->page_size, build->rows, build->row_count);
+    BranchItem item = {.child_word = page_no(page) | node_runs_flag(page),
+                       .rows = build->row_count};
+    if (build->last_leaf != NULL) {
+        item.sep.rest_len = leaf_separator(build->last_leaf, page, &item.sep.rest);
+    }
+    rc = level_push(build, 0, &item);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    build->last_leaf = page;
+    build->kept_len = 0;
+    build->row_count = 0;
+    build->row_bytes = 0;
+    return SAP_OK;
+}
+
+static const uint8_t *keep(TreeBuild *build, const uint8_t *bytes, uint32_t len)
+{
+    uint8_t *to = build->kept + build->kept_len;
+    SAP_ASSERT(build->kept_len + len <= build->txn->env->page_size);
+    memcpy(to, bytes, len);
+    build->kept_len += len;
+    return to;
+}
+
+int tree_build_add(TreeBuild *build, const LeafRow *row, bool copy)
+{
+    uint32_t size = (build->plain ? 2u : 6u) + CELL_HEADER + row->key_len + row->stored;
+    if (build->row_bytes + size > node_capacity(build->txn->env->page_size)) {
+        int rc = leaf_flush(build);
+        if (rc != SAP_OK) {
+            return rc;
+        }
+    }
+    SAP_ASSERT(build->row_count < build->row_capacity);
+    LeafRow *to = &build->rows[build->row_count++];
+    *to = *row;
+    if (copy && row->key_len > 0) {
+        to->key = keep(build, row->key, row->key_len);
+    }
+    if ((copy && row->stored > 0) || row->val_code == CELL_VAL_ELSEWHERE) {
+        to->val = keep(build, row->val, row->stored);
+    }
+    build->row_bytes += size;
+    build->total++;
+    return SAP_OK;
+}
+
+int tree_build_finish(TreeBuild *build, TreeState *tree_out)
+{
+    *tree_out = (TreeState){.entries = build->total};
+    int rc = build->row_count > 0 ? leaf_flush(build) : SAP_OK;
+    for (uint32_t level = 0; rc == SAP_OK && level < build->level_count; level++) {
+        const BuildLevel *at = &build->levels[level];
+        bool top = level + 1 == build->level_count;
+        if (top && at->count == 1) {
+            tree_out->root = at->items[0].child_word & ~CHILD_OWNS_RUNS;
+            break;
+        }
+        if (at->count > 0) {
+            rc = level_flush(build, level);
+        }
+    }
+    return rc;
+}
