@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { TIMEOUT_S = 300, THREADS = 4, ROUNDS = 20000 };
+enum { TIMEOUT_S = 300, THREADS = 4, ROUNDS = 20000, CROSSINGS = 100000 };
 
 typedef struct Worker {
     pthread_t thread;
@@ -200,8 +200,8 @@ END_TEST
  * as can be: they wait for each other before every round. */
 typedef struct Crossing {
     SAP_ATOMIC(uint32_t) arrived;
-    SAP_ATOMIC(uint32_t) words[2][ROUNDS];
-    uint32_t seen[2][ROUNDS];
+    SAP_ATOMIC(uint32_t) words[2][CROSSINGS];
+    uint8_t seen[2][CROSSINGS];
 } Crossing;
 
 static void meet(Crossing *crossing, uint32_t both)
@@ -223,10 +223,10 @@ static void cross(Worker *worker)
     Crossing *crossing = worker->shared;
     unsigned mine = worker->index;
 
-    for (uint32_t i = 0; i < ROUNDS; i++) {
+    for (uint32_t i = 0; i < CROSSINGS; i++) {
         meet(crossing, 2 * (i + 1));
         atomic_store_full(&crossing->words[mine][i], 1);
-        crossing->seen[mine][i] = atomic_load_full(&crossing->words[1 - mine][i]);
+        crossing->seen[mine][i] = atomic_load_full(&crossing->words[1 - mine][i]) != 0;
     }
 }
 
@@ -236,11 +236,11 @@ START_TEST(of_two_full_stores_that_cross_one_is_seen)
     uint32_t both = 0;
 
     run(2, cross, &crossing);
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < CROSSINGS; i++) {
         EXPECT(crossing.seen[0][i] + crossing.seen[1][i] > 0, "neither saw the other in %d", i);
         both += crossing.seen[0][i] + crossing.seen[1][i] == 2 ? 1 : 0;
     }
-    printf("sync: %d crossings, %u seen by both\n", ROUNDS, both);
+    printf("sync: %d crossings, %u seen by both\n", CROSSINGS, both);
 }
 END_TEST
 

@@ -843,18 +843,25 @@ START_TEST(freed_pages_are_used_again_last_freed_first)
             EXPECT(alloc(h, 1) == pgno[i], "page %u is not used again at its turn", pgno[i]);
         }
         commit_outermost(h);
-        /* Those of an earlier commit, when this one commits, through a level in between. */
-        begin(h);
-        begin(h);
-        for (uint32_t i = 0; i < COUNT; i++) {
-            free_page(h, pgno[i * 7 % COUNT]);
-        }
-        merge_level(h);
-        commit_outermost(h);
-        begin(h);
-        for (uint32_t i = COUNT; i-- > 0;) {
-            uint32_t expected = pgno[i * 7 % COUNT];
-            EXPECT(alloc(h, 1) == expected, "page %u is not used again at its turn", expected);
+        /* Those of an earlier commit, when this one commits; also through a level in between. */
+        for (int nested = 0; nested < 2; nested++) {
+            begin(h);
+            if (nested != 0) {
+                begin(h);
+            }
+            for (uint32_t i = 0; i < COUNT; i++) {
+                free_page(h, pgno[i * 7 % COUNT]);
+            }
+            if (nested != 0) {
+                merge_level(h);
+            }
+            commit_outermost(h);
+            begin(h);
+            for (uint32_t i = COUNT; i-- > 0;) {
+                uint32_t expected = pgno[i * 7 % COUNT];
+                EXPECT(alloc(h, 1) == expected, "page %u is not used again at its turn", expected);
+            }
+            commit_outermost(h);
         }
         expect_held(h);
         history_close(h, false);
@@ -965,6 +972,34 @@ START_TEST(at_its_bound_one_reader_of_two_gives_only_what_the_other_does_not_see
 }
 END_TEST
 
+START_TEST(at_its_bound_a_run_is_found_among_pages_that_came_back_one_by_one)
+{
+    History *h = &history;
+    uint8_t *bytes = NULL;
+
+    history_open(h, BACKING_LINEAR, 100 * PAGE_SIZE, 1);
+    h->pager.rescue = true; /* all pages, so that none are left at the end */
+    begin(h);
+    alloc_until_full(h, 1);
+    for (uint32_t pgno = 11; pgno <= 13; pgno++) {
+        free_page(h, pgno);
+    }
+    commit_outermost(h);
+    reader_begin_newest(h);
+    begin(h);
+    free_page(h, 10);
+    commit_outermost(h);
+    begin(h);
+    ck_assert_int_eq(pager_alloc(&h->pager, innermost(h), 4, &bytes), SAP_FULL);
+    expect_held(h);
+    reader_drop(h, 0);
+    model_reclaim(h);
+    ck_assert_uint_eq(alloc(h, 4), 10);
+    expect_held(h);
+    history_close(h, false);
+}
+END_TEST
+
 START_TEST(a_reserve_makes_that_many_allocations_certain)
 {
     for (int kind = 0; kind < BACKING_KIND_COUNT; kind++) {
@@ -1037,7 +1072,9 @@ static int failing_call(History *h, uint32_t which)
         break;
     case 2:
         rc = pager_reserve(&h->pager, PAGER_RESERVE_MAX);
-        pager_unreserve(&h->pager);
+        if (rc == SAP_OK) {
+            pager_unreserve(&h->pager);
+        }
         break;
     default:
         rc = pager_prepare_commit(&h->pager);
@@ -1144,6 +1181,7 @@ int main(void)
     tcase_add_test(tcase, a_pager_that_goes_gives_back_what_hangs_on_pins);
     tcase_add_test(tcase, at_its_bound_an_arena_has_the_pages_of_a_reader_as_soon_as_it_goes);
     tcase_add_test(tcase, at_its_bound_one_reader_of_two_gives_only_what_the_other_does_not_see);
+    tcase_add_test(tcase, at_its_bound_a_run_is_found_among_pages_that_came_back_one_by_one);
     tcase_add_test(tcase, a_reserve_makes_that_many_allocations_certain);
     tcase_add_test(tcase, a_call_that_runs_out_of_memory_changes_nothing);
     tcase_add_test(tcase, memory_that_stays_away_fails_with_readers_too);
