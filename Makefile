@@ -65,6 +65,8 @@ include mk/library.mk
 include mk/test.mk
 include mk/quality.mk
 include mk/install.mk
+include mk/wasm.mk
+include mk/amalgamation.mk
 -include mk/bench.mk
 
 .PHONY: all help clean clang FORCE

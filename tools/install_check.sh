@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs into a scratch directory, then builds and runs a program against what is there, found
-# by pkg-config alone: once with the shared library, once fully static.
+# by pkg-config alone: with the shared library, fully static, and without the short names.
 set -eu
 
 : "${CC:=gcc}" "${MAKE:=make}" "${PKG_CONFIG:=pkg-config}"
@@ -26,10 +26,15 @@ version=$("$PKG_CONFIG" --modversion sapling)
 "$CC" -std=c11 -Wall -Wextra -Werror -static $("$PKG_CONFIG" --cflags sapling) program.c \
     $("$PKG_CONFIG" --static --libs sapling) -o program-static
 
+# shellcheck disable=SC2046
+"$CC" -std=c11 -Wall -Wextra -Werror -DSAPLING_NO_SHORT_NAMES $("$PKG_CONFIG" --cflags sapling) \
+    program.c $("$PKG_CONFIG" --libs sapling) -o program-own-names
+
 shared=$(LD_LIBRARY_PATH="$root$prefix/lib" ./program-shared)
 static=$(./program-static)
-if [ "$shared" != "$static" ]; then
-    echo "the shared program prints '$shared', the static one '$static'"
+own_names=$(LD_LIBRARY_PATH="$root$prefix/lib" ./program-own-names)
+if [ "$shared" != success ] || [ "$static" != success ] || [ "$own_names" != success ]; then
+    echo "the programs print '$shared' (shared), '$static' (static) and '$own_names' (own names)"
     exit 1
 fi
-echo "sapling $version: shared and static programs run and print '$shared'"
+echo "sapling $version: shared and static programs, with and without short names, run"

@@ -167,7 +167,8 @@ static int back_chunk(SapMemArena *arena, uint32_t count)
     }
     size_t bytes = (size_t)pages * arena->stride;
     size_t align = bytes >= CHUNK_MAX_BYTES ? CHUNK_MAX_BYTES : 64;
-    uint8_t *base = (uint8_t *)mem_alloc_aligned(MEM_ARENA, align, align_up_u64(bytes, align));
+    uint8_t *base =
+        (uint8_t *)mem_alloc_aligned(MEM_ARENA, align, (size_t)align_up_u64(bytes, align));
     if (base == NULL) {
         return SAP_NOMEM;
     }
@@ -187,7 +188,7 @@ static void chunk_free(const SapMemArena *arena, const ArenaChunk *chunk)
 {
     size_t bytes = (size_t)chunk->count * arena->stride;
     size_t align = bytes >= CHUNK_MAX_BYTES ? CHUNK_MAX_BYTES : 64;
-    mem_free_aligned(MEM_ARENA, chunk->base, align_up_u64(bytes, align));
+    mem_free_aligned(MEM_ARENA, chunk->base, (size_t)align_up_u64(bytes, align));
 }
 
 static int back_custom(SapMemArena *arena, uint32_t first, uint32_t count)
@@ -704,7 +705,12 @@ void *sap_arena_resolve(const SapMemArena *arena, uint32_t no)
     if ((no & ARENA_NODE_BIT) != 0) {
         return arena_node_resolve(arena, no);
     }
-    return no < atomic_load_acquire(&arena->high) ? arena_page(arena, no) : NULL;
+    if (no >= atomic_load_acquire(&arena->high)) {
+        return NULL;
+    }
+    /* A custom arena may have a number without memory: of a page that could not be had. */
+    const ArenaTable *table = atomic_load_acquire(&arena->table);
+    return table->granule[no >> arena->shift] == NULL ? NULL : arena_page(arena, no);
 }
 
 uint32_t sap_arena_page_stride(const SapMemArena *arena)

@@ -670,7 +670,11 @@ void *sap_txn_scratch_alloc(SapTxnCtx *txn, uint32_t len)
     if (txn_check(txn) != SAP_OK) {
         return NULL;
     }
-    size_t size = align_up_u64(sizeof(ScratchBlock) + (uint64_t)len, SCRATCH_ALIGN);
+    uint64_t wanted = align_up_u64(sizeof(ScratchBlock) + (uint64_t)len, SCRATCH_ALIGN);
+    if (wanted > PTRDIFF_MAX) {
+        return NULL;
+    }
+    size_t size = (size_t)wanted;
     ScratchBlock *block = (ScratchBlock *)mem_alloc_aligned(MEM_TXN, SCRATCH_ALIGN, size);
     if (block == NULL) {
         return NULL;

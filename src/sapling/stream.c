@@ -18,7 +18,7 @@
 
 enum {
     MAGIC_LEN = 8,
-    TABLE_HEADER = 17, /* behind the tag: DBI, flags, orders, name length, rows */
+    TABLE_HEADER = 16, /* behind the tag: DBI, flags, orders, name length, rows */
     ROW_HEADER = 8,
     TAG_END = 0,
     TAG_TABLE = 1,

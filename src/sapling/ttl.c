@@ -286,37 +286,50 @@ typedef struct Sweep {
     bool done; /* no expired row is left */
 } Sweep;
 
-/* Handles the oldest row of the index. `key` has room for it. */
-static int sweep_one(SapTxnCtx *txn, const TtlTables *tables, Sweep *sweep, uint8_t *key)
+/* Finds the oldest expired row and copies its key to `key`, which has room; stale rows of the index
+ * on the way are dropped. Sets sweep->done if there is none. */
+static int sweep_find(SapTxnCtx *txn, const TtlTables *tables, Sweep *sweep, uint8_t *key,
+                      uint32_t *key_len_out, uint64_t *expiry_out)
 {
     static const uint8_t index_start[1] = {TTL_INDEX};
-    Path path;
-    (void)tree_seek(txn->env, tables->ttl->tree.root, tables->ttl->order, index_start, 1, &path);
-    if (!tree_settle(txn->env, &path)) {
-        sweep->done = true;
-        return SAP_OK;
+    for (;;) {
+        Path path;
+        (void)tree_seek(txn->env, tables->ttl->tree.root, tables->ttl->order, index_start, 1,
+                        &path);
+        if (!tree_settle(txn->env, &path)) {
+            sweep->done = true;
+            return SAP_OK;
+        }
+        LeafRow row = path_row(&path);
+        if (row.key_len < TTL_INDEX_KEY || row.key[0] != TTL_INDEX) {
+            return SAP_CORRUPT;
+        }
+        uint64_t expiry = load_u64be(row.key + 1);
+        if (expiry > sweep->now_ms) {
+            sweep->done = true;
+            return SAP_OK;
+        }
+        uint32_t key_len = row.key_len - TTL_INDEX_KEY;
+        memcpy(key, row.key + TTL_INDEX_KEY, key_len);
+        uint64_t current = 0;
+        int rc = get_expiry(txn, tables, key, key_len, &current);
+        LeafRow data;
+        bool there =
+            tree_get(txn->env, tables->data->tree.root, tables->data->order, key, key_len, &data);
+        if (rc == SAP_OK && current == expiry && there) {
+            *key_len_out = key_len;
+            *expiry_out = expiry;
+            return SAP_OK;
+        }
+        if (rc == SAP_OK && current == expiry) {
+            rc = drop_all(txn, tables, key, key_len, expiry); /* the row went some other way */
+        } else if (rc == SAP_OK || rc == SAP_NOTFOUND) {
+            rc = drop_ttl_row(txn, tables, TTL_INDEX, expiry, key, key_len);
+        }
+        if (rc != SAP_OK) {
+            return rc;
+        }
     }
-    LeafRow row = path_row(&path);
-    if (row.key_len < TTL_INDEX_KEY || row.key[0] != TTL_INDEX) {
-        return SAP_CORRUPT;
-    }
-    uint64_t expiry = load_u64be(row.key + 1);
-    if (expiry > sweep->now_ms) {
-        sweep->done = true;
-        return SAP_OK;
-    }
-    uint32_t key_len = row.key_len - TTL_INDEX_KEY;
-    memcpy(key, row.key + TTL_INDEX_KEY, key_len);
-    uint64_t current = 0;
-    int rc = get_expiry(txn, tables, key, key_len, &current);
-    if (rc == SAP_OK && current == expiry) {
-        sweep->deleted++;
-        sweep->last_expiry = expiry;
-        return drop_all(txn, tables, key, key_len, expiry);
-    }
-    return rc == SAP_OK || rc == SAP_NOTFOUND
-               ? drop_ttl_row(txn, tables, TTL_INDEX, expiry, key, key_len)
-               : rc;
 }
 
 static int sweep_rows(SapTxnCtx *txn, const TtlTables *tables, Sweep *sweep)
@@ -327,8 +340,19 @@ static int sweep_rows(SapTxnCtx *txn, const TtlTables *tables, Sweep *sweep)
         return SAP_NOMEM;
     }
     int rc = SAP_OK;
-    while (rc == SAP_OK && !sweep->done && sweep->deleted < sweep->most) {
-        rc = sweep_one(txn, tables, sweep, key);
+    for (;;) {
+        uint32_t key_len = 0;
+        uint64_t expiry = 0;
+        rc = sweep_find(txn, tables, sweep, key, &key_len, &expiry);
+        if (rc != SAP_OK || sweep->done || sweep->deleted == sweep->most) {
+            break;
+        }
+        rc = drop_all(txn, tables, key, key_len, expiry);
+        if (rc != SAP_OK) {
+            break;
+        }
+        sweep->deleted++;
+        sweep->last_expiry = expiry;
     }
     mem_free(MEM_TXN, key, room);
     return rc;
