@@ -51,7 +51,7 @@ void pager_release(Pager *pager)
     for (uint32_t i = 0; i < pager->granule_count; i++) {
         mem_free(MEM_ENV, pager->info[i], PAGER_GRANULE * sizeof **pager->info);
     }
-    mem_free(MEM_ENV, pager->info, pager->granule_count * sizeof *pager->info);
+    mem_free(MEM_ENV, pager->info, pager->granule_count * sizeof(PageInfo *));
     mem_free(MEM_ENV, pager->pins, pager->pin_capacity * sizeof *pager->pins);
     *pager = (Pager){0};
 }
@@ -157,12 +157,13 @@ static int info_reserve(Pager *pager, uint32_t pgno)
     if (granule >= pager->granule_count) {
         uint32_t count = pager->granule_count == 0 ? 4 : pager->granule_count * 2;
         count = count > granule ? count : granule + 1;
-        PageInfo **info = (PageInfo **)mem_resize(
-            MEM_ENV, pager->info, pager->granule_count * sizeof *info, count * sizeof *info);
+        PageInfo **info =
+            (PageInfo **)mem_resize(MEM_ENV, pager->info, pager->granule_count * sizeof(PageInfo *),
+                                    count * sizeof(PageInfo *));
         if (info == NULL) {
             return SAP_NOMEM;
         }
-        memset(info + pager->granule_count, 0, (count - pager->granule_count) * sizeof *info);
+        memset(info + pager->granule_count, 0, (count - pager->granule_count) * sizeof(PageInfo *));
         pager->info = info;
         pager->granule_count = count;
     }
