@@ -39,7 +39,7 @@ bench-compare: $(BENCH_BIN) ## Measure Sapling beside LMDB; writes build/bench/c
 	$(Q)$(BENCH_RUN) --json build/bench/compare.json --svg build/bench/compare.svg
 
 # Noise seldom strikes the same ratio twice, a regression always does: so it measures again.
-bench-ci: $(BENCH_BIN) ## Fail where a ratio to LMDB fell below bench/baseline.json
+bench-ci: $(BENCH_BIN) ## Fail where a ratio to LMDB fell below bench/baseline.json, or a count below its bar
 	$(Q)$(BENCH_CI)
 	$(Q)$(BENCH_CHECK) || { [ $$? -eq 1 ] && echo 'measuring again' && $(BENCH_CI) && $(BENCH_CHECK); }
 

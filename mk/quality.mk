@@ -9,7 +9,7 @@ LINT_SRCS   := $(sort $(wildcard src/*/*.c))
 FORMAT_SRCS  = $(sort $(shell find src include tests tools examples bench -name '*.[ch]' 2>/dev/null))
 SHELL_SRCS  := $(wildcard script/* .ci/run tools/*.sh tests/tools/*.sh)
 
-.PHONY: lint lint-tidy lint-cppcheck lint-shell format format-check tidy tidy-test tools-test repro-check
+.PHONY: lint lint-tidy lint-cppcheck lint-shell format format-check tidy tidy-test docs-test tools-test repro-check
 
 lint: lint-tidy lint-cppcheck lint-shell ## Static analysis: clang-tidy, cppcheck, shellcheck
 
@@ -43,7 +43,10 @@ tidy: ## Check layers, duplicates, byte assembly, dead code, blobs, symbols, lin
 tidy-test: ## Test the checker itself with planted violations
 	$(Q)$(PYTHON) tests/tools/tidy_test.py
 
-tools-test: tidy-test ## Test the checker and the test runner
+docs-test: build/libsapling.a ## Compile and run the examples of the documents
+	$(Q)CC='$(CC)' $(PYTHON) tests/tools/docs_examples_test.py
+
+tools-test: tidy-test docs-test ## Test the checker, the test runner and the documents
 	$(Q)$(PYTHON) tests/tools/run_tests_test.py
 
 repro-check: build/libsapling.a build/libsapling.so ## Build again in another directory and compare bytes

@@ -86,7 +86,8 @@ SAP_API SapEnv *sap_db_open(SapMemArena *arena, uint32_t page_size, sap_keycmp_f
  * SAP_EXISTS: done already. SAP_BUSY: a transaction is open. */
 SAP_API int sap_btree_subsystem_init(SapEnv *env, sap_keycmp_fn cmp, void *ctx);
 
-/* Closes and frees. Accepts NULL. SAP_BUSY: a transaction is open; nothing was done. */
+/* Closes and frees. Accepts NULL. SAP_BUSY: a transaction is open, or a watcher is being called;
+ * nothing was done. */
 SAP_API int sap_db_close(SapEnv *db);
 
 /* Pages in use, those that old snapshots still need included. */
@@ -194,7 +195,8 @@ SAP_API int sap_txn_load_sorted(SapTxnCtx *txn, uint32_t dbi, const void *const 
                                 const uint32_t *key_lens, const void *const *vals,
                                 const uint32_t *val_lens, uint32_t count);
 
-/* How many keys k have lo <= k < hi; a NULL lo (or hi) is no bound on that side. O(log n). */
+/* How many rows have a key k with lo <= k < hi; a NULL lo (or hi) is no bound on that side.
+ * O(log n). */
 SAP_API int sap_txn_count_range(SapTxnCtx *txn, uint32_t dbi, const void *lo, uint32_t lo_len,
                                 const void *hi, uint32_t hi_len, uint64_t *count_out);
 
@@ -207,8 +209,9 @@ SAP_API int sap_txn_del_range(SapTxnCtx *txn, uint32_t dbi, const void *lo, uint
 
 /* Rows of a table `data_dbi` with expiry times in a table `ttl_dbi` of its own: byte order, not
  * DUPSORT, best opened with DBI_TTL_META, so that nothing else writes to it. A row has expired when
- * its expiry is <= now_ms. The two tables change together or not at all. Keys may be 9 bytes
- * shorter than otherwise. SAP_ERROR: the two are the same table, or not fit for it. */
+ * its expiry is <= now_ms. The two tables change together or not at all; a row that is removed by
+ * other calls leaves its expiry time behind until a sweep. Keys may be 9 bytes shorter than
+ * otherwise; keys with different bytes have expiry times of their own. SAP_ERROR: the two are the same table, or not fit for it. */
 
 SAP_API int sap_txn_put_ttl_dbi(SapTxnCtx *txn, uint32_t data_dbi, uint32_t ttl_dbi,
                                 const void *key, uint32_t key_len, const void *val,
@@ -249,8 +252,9 @@ typedef void (*sap_watch_fn)(const void *key, uint32_t key_len, const void *val,
                              void *ctx);
 
 /* Calls cb for every key with the prefix that an outermost commit changed, once per key and commit
- * with the value it has then, in commit order and within a commit in key order. The committing
- * thread calls, before txn_commit() returns, with no lock held: cb may use the DB. A commit made
+ * with the value it has then, in commit order and within a commit in table and key order. A put
+ * counts as a change whatever it puts. The calls are made before txn_commit() returns, by the
+ * committing thread or another that delivers at the time, with no lock held: cb may use the DB. A commit made
  * inside cb is delivered after cb returns. Affects write transactions that begin afterwards.
  * SAP_EXISTS: the same registration is there. SAP_BUSY: a write transaction is open. SAP_ERROR:
  * table not open, or DUPSORT. db_watch() is DBI 0. */
@@ -269,18 +273,19 @@ SAP_API int sap_db_unwatch_dbi(SapEnv *db, uint32_t dbi, const void *prefix, uin
 
 /* Takes len bytes; SAP_OK to go on, any other code ends the checkpoint with it. */
 typedef int (*sap_write_fn)(const void *buf, uint32_t len, void *ctx);
-/* Fills exactly len bytes; any code but SAP_OK ends the restore with it. */
+/* Fills exactly len bytes; any code but SAP_OK ends the restore with it. Must not use the DB. */
 typedef int (*sap_read_fn)(void *buf, uint32_t len, void *ctx);
 
 /* Writes all tables as one stream. The same content gives the same bytes, whatever its history,
- * page size or machine. txn_checkpoint() writes what a read transaction sees, while writers go on;
- * db_checkpoint() the newest commit. */
+ * page size or machine. txn_checkpoint() writes what a transaction sees (a writer's own changes
+ * too), and for a reader other writers go on meanwhile; db_checkpoint() the newest commit. */
 SAP_API int sap_db_checkpoint(SapEnv *db, sap_write_fn writer, void *ctx);
 SAP_API int sap_txn_checkpoint(SapTxnCtx *txn, sap_write_fn writer, void *ctx);
 /* Replaces the content of all tables by that of a stream, or changes nothing. Tables of the stream
  * that are not open are opened, if in byte order. Watches are not called.
- * SAP_BUSY: a transaction is open. SAP_CORRUPT: damaged or cut off. SAP_INVALID: not such a stream,
- * or of another version. SAP_ERROR: an open table has other flags or comparator kind, or a table
+ * SAP_BUSY: a transaction is open. The reader's code: it had no more bytes. SAP_CORRUPT: damaged
+ * (damage may show as one of the codes below as well). SAP_INVALID: not such a stream, or of
+ * another version. SAP_ERROR: an open table has other flags or comparator kind, or a table
  * with a comparator is not open. SAP_FULL: a row does not fit this page size. */
 SAP_API int sap_db_restore(SapEnv *db, sap_read_fn reader, void *ctx);
 
@@ -289,8 +294,8 @@ SAP_API int sap_db_restore(SapEnv *db, sap_read_fn reader, void *ctx);
 /* A cursor walks one table within one transaction. It begins on no row. When it stands on a row,
  * and the row is removed through anything but this cursor, cursor_get() answers SAP_NOTFOUND,
  * cursor_next() goes to the row that followed and cursor_prev() to the one before. Any other
- * change to the table leaves it on its row. Past either end it stands on no row; moving on from
- * there answers SAP_NOTFOUND.
+ * change to the table leaves it on its row. Past either end it stands on no row; moving further
+ * answers SAP_NOTFOUND, turning back goes to the last (or first) row.
  *
  * The moves answer SAP_NOTFOUND when there is no such row. SAP_ERROR: the cursor's transaction has
  * ended. SAP_BUSY: it has an open child. */

@@ -2,7 +2,8 @@
  *
  * An environment (SapEnv, also called DB) is an arena's pages under one transaction machine. One
  * write transaction is open at a time; any number of readers run beside it, each on the snapshot
- * it began with, and neither side waits for the other. Write transactions nest to any depth: a
+ * it began with, and neither side waits for the other (beginning waits while a table is opened or a
+ * stream restored). Write transactions nest to any depth: a
  * child's commit merges into its parent, its abort leaves the parent as it was, and only the
  * outermost commit makes anything visible.
  *

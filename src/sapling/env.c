@@ -84,7 +84,7 @@ int sap_env_destroy(SapEnv *env)
         return SAP_OK;
     }
     int rc = env_metadata_begin(env);
-    if (rc == SAP_OK && readers_in_use(env)) {
+    if (rc == SAP_OK && (readers_in_use(env) || watch_is_busy(env))) {
         env_metadata_end(env);
         rc = SAP_BUSY;
     }

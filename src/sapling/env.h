@@ -224,6 +224,8 @@ void watch_enqueue(SapEnv *env, uint64_t txnid);
 void watch_discard(SapEnv *env);
 /* Calls the watchers for everything enqueued by this thread and before. No lock is held. NULL ok. */
 void watch_deliver(WatchHub *hub);
+/* Whether events wait or are being delivered; asked under the writer lock. */
+bool watch_is_busy(SapEnv *env);
 void watch_destroy(SapEnv *env);
 
 /* ---- cursor.c ---- */

@@ -88,6 +88,18 @@ static void batch_free(Batch *batch)
     }
 }
 
+bool watch_is_busy(SapEnv *env)
+{
+    WatchHub *hub = env->watch;
+    if (hub == NULL) {
+        return false;
+    }
+    mutex_lock(&hub->lock);
+    bool busy = hub->delivering || hub->first != NULL;
+    mutex_unlock(&hub->lock);
+    return busy;
+}
+
 void watch_destroy(SapEnv *env)
 {
     WatchHub *hub = env->watch;
