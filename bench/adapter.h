@@ -5,12 +5,14 @@
  * of them do the same work. Calls answer 0 or a code of the engine's own, which error_text() names.
  *
  * One call per operation goes through a function pointer, about a nanosecond for every engine
- * alike. Only a scan is fast enough for that to show, so its loop lives in the adapter. */
+ * alike. Where that would show (a row of a scan, a row of a load, a count), the loop lives in the
+ * adapter. */
 #ifndef BENCH_ADAPTER_H
 #define BENCH_ADAPTER_H
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 typedef struct BenchDb BenchDb;
 typedef struct BenchTxn BenchTxn;
@@ -29,7 +31,31 @@ typedef enum BenchSync {
 typedef struct BenchOpen {
     const char *dir; /* empty, for this store alone; removed by the driver */
     BenchSync sync;
+    int dupsort; /* the table holds many sorted values per key */
 } BenchOpen;
+
+/* Rows in ascending order, distinct; of a DUPSORT table, pairs. */
+typedef struct BenchRows {
+    uint32_t count;
+    const void **keys;
+    uint32_t *key_lens;
+    const void **vals;
+    uint32_t *val_lens;
+} BenchRows;
+
+/* The keys k with lo <= k < hi. */
+typedef struct BenchRange {
+    const void *lo, *hi;
+    uint32_t lo_len, hi_len;
+} BenchRange;
+
+/* Whether a key that is at or above the range's lo is in the range. */
+static inline int bench_in_range(const BenchRange *range, const void *key, size_t key_len)
+{
+    size_t shorter = key_len < range->hi_len ? key_len : range->hi_len;
+    int order = memcmp(key, range->hi, shorter);
+    return order ? order < 0 : key_len < range->hi_len;
+}
 
 /* What a scan saw: proof that every row was visited, and its key and value touched. */
 typedef struct BenchScan {
@@ -67,6 +93,23 @@ typedef struct BenchAdapter {
                size_t *val_len_out);
     /* Every row in key order through bench_scan_row(); *scan is zeroed by the caller. */
     int (*scan)(BenchDb *db, BenchTxn *txn, BenchScan *scan);
+
+    /* Those below may be NULL: the engine has no such operation. */
+
+    /* Puts the rows into the empty table by the engine's best means. */
+    int (*load_sorted)(BenchDb *db, BenchTxn *txn, const BenchRows *rows);
+    /* Counts the rows of a range by a cursor's way through them; values are not touched. */
+    int (*walk_range)(BenchDb *db, BenchTxn *txn, const BenchRange *range, uint64_t *count_out);
+    /* The same without that way. */
+    int (*count_range)(BenchDb *db, BenchTxn *txn, const BenchRange *range, uint64_t *count_out);
+    /* Removes the rows of a range by the engine's best means; *count_out is how many. */
+    int (*del_range)(BenchDb *db, BenchTxn *txn, const BenchRange *range, uint64_t *count_out);
+    /* DUPSORT: with one cursor, `times` times, finds the key and counts its values, the first from
+     * one to the next, the second by asking. A missing key is an error. */
+    int (*walk_dup)(BenchDb *db, BenchTxn *txn, const void *key, size_t key_len, unsigned times,
+                    uint64_t *count_out);
+    int (*count_dup)(BenchDb *db, BenchTxn *txn, const void *key, size_t key_len, unsigned times,
+                     uint64_t *count_out);
 
     const char *(*error_text)(int rc);
 } BenchAdapter;

@@ -14,6 +14,7 @@
 struct BenchDb {
     MDB_env *env;
     MDB_dbi dbi;
+    unsigned append; /* the put flag for rows that come in order */
 };
 
 static MDB_txn *txn_of(BenchTxn *txn)
@@ -27,13 +28,14 @@ static void engine_close(BenchDb *db)
     free(db);
 }
 
-static int open_dbi(BenchDb *db)
+static int open_dbi(BenchDb *db, int dupsort)
 {
     MDB_txn *txn;
     int rc = mdb_txn_begin(db->env, NULL, 0, &txn);
     if (rc)
         return rc;
-    rc = mdb_dbi_open(txn, NULL, 0, &db->dbi);
+    db->append = dupsort ? MDB_APPENDDUP : MDB_APPEND;
+    rc = mdb_dbi_open(txn, NULL, dupsort ? MDB_DUPSORT : 0, &db->dbi);
     if (rc) {
         mdb_txn_abort(txn);
         return rc;
@@ -58,7 +60,7 @@ static int open_with(const BenchOpen *options, unsigned mode, BenchDb **db_out)
     if (!rc)
         rc = mdb_env_open(db->env, options->dir, flags, 0600);
     if (!rc)
-        rc = open_dbi(db);
+        rc = open_dbi(db, options->dupsort);
     if (rc) {
         engine_close(db);
         return rc;
@@ -141,6 +143,101 @@ static int engine_scan(BenchDb *db, BenchTxn *txn, BenchScan *scan)
     return rc == MDB_NOTFOUND ? 0 : rc;
 }
 
+/* One cursor for all puts: it stays at the end, where a put without would look for it again. */
+static int engine_load_sorted(BenchDb *db, BenchTxn *txn, const BenchRows *rows)
+{
+    MDB_cursor *cur;
+    int rc = mdb_cursor_open(txn_of(txn), db->dbi, &cur);
+    if (rc)
+        return rc;
+    for (uint32_t i = 0; i < rows->count && !rc; i++) {
+        MDB_val k = {rows->key_lens[i], (void *)(uintptr_t)rows->keys[i]};
+        MDB_val v = {rows->val_lens[i], (void *)(uintptr_t)rows->vals[i]};
+        rc = mdb_cursor_put(cur, &k, &v, db->append);
+    }
+    mdb_cursor_close(cur);
+    return rc;
+}
+
+/* Visits the rows of the range, and removes each if asked to. */
+static int visit_range(BenchDb *db, BenchTxn *txn, const BenchRange *range, int remove,
+                       uint64_t *count_out)
+{
+    MDB_cursor *cur;
+    int rc = mdb_cursor_open(txn_of(txn), db->dbi, &cur);
+    if (rc)
+        return rc;
+    uint64_t count = 0;
+    MDB_val k = {range->lo_len, (void *)(uintptr_t)range->lo}, v;
+    rc = mdb_cursor_get(cur, &k, &v, MDB_SET_RANGE);
+    for (; !rc; rc = mdb_cursor_get(cur, &k, &v, MDB_NEXT)) {
+        if (!bench_in_range(range, k.mv_data, k.mv_size))
+            break;
+        count++;
+        if (remove)
+            rc = mdb_cursor_del(cur, 0);
+        if (rc)
+            break;
+    }
+    mdb_cursor_close(cur);
+    *count_out = count;
+    return rc == MDB_NOTFOUND ? 0 : rc;
+}
+
+static int engine_walk_range(BenchDb *db, BenchTxn *txn, const BenchRange *range,
+                             uint64_t *count_out)
+{
+    return visit_range(db, txn, range, 0, count_out);
+}
+
+static int engine_del_range(BenchDb *db, BenchTxn *txn, const BenchRange *range,
+                            uint64_t *count_out)
+{
+    return visit_range(db, txn, range, 1, count_out);
+}
+
+static int engine_walk_dup(BenchDb *db, BenchTxn *txn, const void *key, size_t key_len,
+                           unsigned times, uint64_t *count_out)
+{
+    MDB_cursor *cur;
+    int rc = mdb_cursor_open(txn_of(txn), db->dbi, &cur);
+    if (rc)
+        return rc;
+    for (unsigned i = 0; i < times && !rc; i++) {
+        MDB_val k = {key_len, (void *)(uintptr_t)key}, v;
+        rc = mdb_cursor_get(cur, &k, &v, MDB_SET);
+        if (rc)
+            break;
+        uint64_t count = 1;
+        while ((rc = mdb_cursor_get(cur, &k, &v, MDB_NEXT_DUP)) == 0)
+            count++;
+        rc = rc == MDB_NOTFOUND ? 0 : rc;
+        *count_out = count;
+    }
+    mdb_cursor_close(cur);
+    return rc;
+}
+
+static int engine_count_dup(BenchDb *db, BenchTxn *txn, const void *key, size_t key_len,
+                            unsigned times, uint64_t *count_out)
+{
+    MDB_cursor *cur;
+    int rc = mdb_cursor_open(txn_of(txn), db->dbi, &cur);
+    if (rc)
+        return rc;
+    for (unsigned i = 0; i < times && !rc; i++) {
+        MDB_val k = {key_len, (void *)(uintptr_t)key}, v;
+        size_t count;
+        rc = mdb_cursor_get(cur, &k, &v, MDB_SET);
+        if (!rc)
+            rc = mdb_cursor_count(cur, &count);
+        if (!rc)
+            *count_out = count;
+    }
+    mdb_cursor_close(cur);
+    return rc;
+}
+
 static const char *engine_error_text(int rc)
 {
     return mdb_strerror(rc);
@@ -159,6 +256,11 @@ const BenchAdapter bench_lmdb = {
     .put = engine_put,
     .get = engine_get,
     .scan = engine_scan,
+    .load_sorted = engine_load_sorted,
+    .walk_range = engine_walk_range,
+    .del_range = engine_del_range,
+    .walk_dup = engine_walk_dup,
+    .count_dup = engine_count_dup,
     .error_text = engine_error_text,
 };
 
@@ -175,5 +277,10 @@ const BenchAdapter bench_lmdb_writemap = {
     .put = engine_put,
     .get = engine_get,
     .scan = engine_scan,
+    .load_sorted = engine_load_sorted,
+    .walk_range = engine_walk_range,
+    .del_range = engine_del_range,
+    .walk_dup = engine_walk_dup,
+    .count_dup = engine_count_dup,
     .error_text = engine_error_text,
 };

@@ -22,6 +22,11 @@ static int engine_open(const BenchOpen *options, BenchDb **db_out)
     DB *db = db_open(NULL, PAGE_SIZE, NULL, NULL);
     if (!db)
         return SAP_NOMEM;
+    int rc = options->dupsort ? dbi_set_dupsort(db, 0, NULL, NULL) : SAP_OK;
+    if (rc != SAP_OK) {
+        db_close(db);
+        return rc;
+    }
     *db_out = (BenchDb *)db;
     return SAP_OK;
 }
@@ -98,6 +103,90 @@ static int engine_scan(BenchDb *db, BenchTxn *txn, BenchScan *scan)
     return rc == SAP_NOTFOUND ? SAP_OK : rc;
 }
 
+static int engine_load_sorted(BenchDb *db, BenchTxn *txn, const BenchRows *rows)
+{
+    (void)db;
+    return txn_load_sorted(txn_of(txn), 0, rows->keys, rows->key_lens, rows->vals, rows->val_lens,
+                           rows->count);
+}
+
+static int engine_walk_range(BenchDb *db, BenchTxn *txn, const BenchRange *range,
+                             uint64_t *count_out)
+{
+    (void)db;
+    Cursor *cur = cursor_open(txn_of(txn));
+    if (!cur)
+        return SAP_NOMEM;
+    uint64_t count = 0;
+    int rc = cursor_seek(cur, range->lo, range->lo_len);
+    for (; rc == SAP_OK; rc = cursor_next(cur)) {
+        const void *key;
+        uint32_t key_len;
+        rc = cursor_get_key(cur, &key, &key_len);
+        if (rc != SAP_OK || !bench_in_range(range, key, key_len))
+            break;
+        count++;
+    }
+    cursor_close(cur);
+    *count_out = count;
+    return rc == SAP_NOTFOUND ? SAP_OK : rc;
+}
+
+static int engine_count_range(BenchDb *db, BenchTxn *txn, const BenchRange *range,
+                              uint64_t *count_out)
+{
+    (void)db;
+    return txn_count_range(txn_of(txn), 0, range->lo, range->lo_len, range->hi, range->hi_len,
+                           count_out);
+}
+
+static int engine_del_range(BenchDb *db, BenchTxn *txn, const BenchRange *range,
+                            uint64_t *count_out)
+{
+    (void)db;
+    return txn_del_range(txn_of(txn), 0, range->lo, range->lo_len, range->hi, range->hi_len,
+                         count_out);
+}
+
+static int engine_walk_dup(BenchDb *db, BenchTxn *txn, const void *key, size_t key_len,
+                           unsigned times, uint64_t *count_out)
+{
+    (void)db;
+    Cursor *cur = cursor_open(txn_of(txn));
+    if (!cur)
+        return SAP_NOMEM;
+    int rc = SAP_OK;
+    for (unsigned i = 0; i < times && rc == SAP_OK; i++) {
+        rc = cursor_seek(cur, key, (uint32_t)key_len);
+        if (rc != SAP_OK)
+            break;
+        uint64_t count = 1;
+        while ((rc = cursor_next_dup(cur)) == SAP_OK)
+            count++;
+        rc = rc == SAP_NOTFOUND ? SAP_OK : rc;
+        *count_out = count;
+    }
+    cursor_close(cur);
+    return rc;
+}
+
+static int engine_count_dup(BenchDb *db, BenchTxn *txn, const void *key, size_t key_len,
+                            unsigned times, uint64_t *count_out)
+{
+    (void)db;
+    Cursor *cur = cursor_open(txn_of(txn));
+    if (!cur)
+        return SAP_NOMEM;
+    int rc = SAP_OK;
+    for (unsigned i = 0; i < times && rc == SAP_OK; i++) {
+        rc = cursor_seek(cur, key, (uint32_t)key_len);
+        if (rc == SAP_OK)
+            rc = cursor_count_dup(cur, count_out);
+    }
+    cursor_close(cur);
+    return rc;
+}
+
 const BenchAdapter bench_sapling = {
     .name = "sapling",
     .what = "in memory, heap arena, 4096-byte pages",
@@ -111,5 +200,11 @@ const BenchAdapter bench_sapling = {
     .put = engine_put,
     .get = engine_get,
     .scan = engine_scan,
+    .load_sorted = engine_load_sorted,
+    .walk_range = engine_walk_range,
+    .count_range = engine_count_range,
+    .del_range = engine_del_range,
+    .walk_dup = engine_walk_dup,
+    .count_dup = engine_count_dup,
     .error_text = sap_strerror,
 };

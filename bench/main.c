@@ -1,8 +1,9 @@
 /* main.c - runs engines in turn and reports.
  *
- * In each round every engine has a child process with a fresh heap and a fresh directory. The
+ * In each round every engine has a child process per kind of store, with a fresh heap and
+ * directory. The
  * children wait on a socket each; the driver asks one at a time for one part of one workload, and
- * goes around the engines part by part. The order of the engines turns with every part.
+ * goes around the engines part by part. The order of the engines turns with every part and round.
  *
  * The exit status is 0 also when a bar is missed; 1 when an engine failed or answered wrongly, 2 on
  * bad usage. */
@@ -37,15 +38,16 @@ typedef struct Options {
 
 /* ---- The child: one engine, one round ------------------------------------------------------- */
 
-/* What the driver asks for; a BenchFigure comes back. The end of the stream ends the child. */
+/* What the driver asks for; a BenchFigure comes back. One comes unasked, when the store is open and
+ * filled. The end of the stream ends the child. */
 typedef struct Request {
     size_t workload;
     unsigned part;
 } Request;
 
 /* 0, or -1 after a message. */
-static int serve(const BenchAdapter *engine, const BenchOpen *options, const BenchData *data,
-                 int fd)
+static int serve(const BenchAdapter *engine, const BenchOpen *options, const BenchStore *store,
+                 const BenchData *data, int fd)
 {
     BenchDb *db;
     int rc = engine->open(options, &db);
@@ -53,9 +55,13 @@ static int serve(const BenchAdapter *engine, const BenchOpen *options, const Ben
         fprintf(stderr, "bench: %s: open: %s\n", engine->name, engine->error_text(rc));
         return -1;
     }
+    if (store->fill)
+        rc = store->fill(engine, db, data);
+    BenchFigure figure = {0, 0};
+    if (!rc && write(fd, &figure, sizeof figure) != (ssize_t)sizeof figure)
+        rc = -1;
     Request request;
     while (!rc && read(fd, &request, sizeof request) == (ssize_t)sizeof request) {
-        BenchFigure figure;
         rc = bench_workloads[request.workload].run(engine, db, data, request.part, &figure);
         if (!rc && write(fd, &figure, sizeof figure) != (ssize_t)sizeof figure)
             rc = -1;
@@ -88,8 +94,8 @@ static void remove_store(const char *path)
 
 /* children[0 .. which - 1] are the ones started before: their sockets are closed in the new one,
  * which would otherwise keep them from ending. */
-static int start_child(Child *children, size_t which, const BenchAdapter *engine, BenchSync sync,
-                       const Options *options, const BenchData *data)
+static int start_child(Child *children, size_t which, const BenchAdapter *engine,
+                       const BenchStore *store, const Options *options, const BenchData *data)
 {
     Child *child = &children[which];
     int fds[2];
@@ -109,8 +115,8 @@ static int start_child(Child *children, size_t which, const BenchAdapter *engine
         for (size_t i = 0; i < which; i++)
             if (children[i].pid)
                 close(children[i].fd);
-        BenchOpen open = {.dir = child->dir, .sync = sync};
-        _exit(serve(engine, &open, data, fds[1]) == 0 ? 0 : 1);
+        BenchOpen open = {.dir = child->dir, .sync = store->sync, .dupsort = store->dupsort};
+        _exit(serve(engine, &open, store, data, fds[1]) == 0 ? 0 : 1);
     }
     close(fds[1]);
     if (pid < 0) {
@@ -120,7 +126,9 @@ static int start_child(Child *children, size_t which, const BenchAdapter *engine
     }
     child->pid = pid;
     child->fd = fds[0];
-    return 0;
+    /* Nothing is measured while a store is being filled. */
+    BenchFigure ready;
+    return recv(child->fd, &ready, sizeof ready, 0) == (ssize_t)sizeof ready ? 0 : -1;
 fail_dir:
     remove_store(child->dir);
     return -1;
@@ -154,20 +162,14 @@ static int run_part(const Child *child, size_t workload, unsigned part, BenchFig
     return 0;
 }
 
-static int can_run(const BenchAdapter *engine, const BenchWorkload *load, BenchSync sync)
-{
-    unsigned needs = load->needs | (sync == BENCH_SYNC_COMMIT ? BENCH_CAN_DURABLE : 0u);
-    return load->sync == sync && (engine->can & needs) == needs;
-}
-
-static int run_workload(BenchReport *report, const Child *children, size_t workload)
+static int run_workload(BenchReport *report, const Child *children, size_t workload, unsigned round)
 {
     BenchFigure sums[BENCH_MAX_ENGINES] = {{0, 0}};
     const BenchWorkload *load = &bench_workloads[workload];
-    for (unsigned part = 0; part < BENCH_PARTS; part++) {
+    for (unsigned part = 0; part < load->parts; part++) {
         for (size_t i = 0; i < report->engine_count; i++) {
-            size_t e = (i + part) % report->engine_count;
-            if (can_run(report->engines[e], load, load->sync) &&
+            size_t e = (i + part + round) % report->engine_count;
+            if (bench_can_run(report->engines[e], load) &&
                 run_part(&children[e], workload, part, &sums[e]) != 0)
                 return -1;
         }
@@ -177,26 +179,26 @@ static int run_workload(BenchReport *report, const Child *children, size_t workl
     return 0;
 }
 
-static int any_workload(const BenchAdapter *engine, BenchSync sync)
+static int any_workload(const BenchAdapter *engine, BenchStoreKind kind)
 {
     for (size_t w = 0; w < bench_workload_count; w++)
-        if (can_run(engine, &bench_workloads[w], sync))
+        if (bench_workloads[w].store == kind && bench_can_run(engine, &bench_workloads[w]))
             return 1;
     return 0;
 }
 
 /* Every workload on one kind of store. */
-static int run_round(BenchReport *report, BenchSync sync, const Options *options,
-                     const BenchData *data)
+static int run_store(BenchReport *report, BenchStoreKind kind, unsigned round,
+                     const Options *options, const BenchData *data)
 {
     static Child children[BENCH_MAX_ENGINES];
     int rc = 0;
     for (size_t e = 0; e < report->engine_count && !rc; e++)
-        if (any_workload(report->engines[e], sync))
-            rc = start_child(children, e, report->engines[e], sync, options, data);
+        if (any_workload(report->engines[e], kind))
+            rc = start_child(children, e, report->engines[e], &bench_stores[kind], options, data);
     for (size_t w = 0; w < bench_workload_count && !rc; w++)
-        if (bench_workloads[w].sync == sync)
-            rc = run_workload(report, children, w);
+        if (bench_workloads[w].store == kind)
+            rc = run_workload(report, children, w, round);
     for (size_t e = 0; e < report->engine_count; e++)
         if (end_child(&children[e], report->engines[e]) != 0)
             rc = -1;
@@ -207,9 +209,9 @@ static int run_rounds(BenchReport *report, const Options *options, const BenchDa
 {
     for (unsigned round = 0; round < options->rounds; round++) {
         fprintf(stderr, "round %u of %u\n", round + 1, options->rounds);
-        if (run_round(report, BENCH_SYNC_NONE, options, data) != 0 ||
-            run_round(report, BENCH_SYNC_COMMIT, options, data) != 0)
-            return -1;
+        for (int kind = 0; kind < BENCH_STORE_KINDS; kind++)
+            if (run_store(report, (BenchStoreKind)kind, round, options, data) != 0)
+                return -1;
     }
     return 0;
 }

@@ -33,10 +33,26 @@ static size_t find_engine(const BenchReport *report, const char *name)
     return NO_ENGINE;
 }
 
+/* bench_workload_count where there is none. */
+static size_t find_workload(const char *name)
+{
+    size_t w = 0;
+    while (w < bench_workload_count && strcmp(bench_workloads[w].name, name) != 0)
+        w++;
+    return w;
+}
+
+/* The rate of another engine that the rates of workload w are compared with. */
+static double peer_rate(const BenchReport *report, const char *engine, size_t w)
+{
+    const char *against = bench_workloads[w].against;
+    return rate(report, find_engine(report, engine), against ? find_workload(against) : w);
+}
+
 /* Against the reference engine; 0 where either was not measured. */
 static double ratio(const BenchReport *report, size_t engine, size_t workload)
 {
-    double reference = rate(report, find_engine(report, BENCH_REFERENCE), workload);
+    double reference = peer_rate(report, BENCH_REFERENCE, workload);
     return reference > 0 ? rate(report, engine, workload) / reference : 0;
 }
 
@@ -55,6 +71,9 @@ static const Bar bars[] = {
     {"random_get", 1.2, {"lmdb", "lmdb-writemap"}, "at least 1.2 x LMDB, the better mode"},
     {"scan", 1.0, {"lmdb", "lmdb-writemap"}, "at least LMDB, the better mode"},
     {"nested_abort", 1.0, {"lmdb"}, "at least LMDB"},
+    {"sorted_load", 1.0, {"lmdb", "lmdb-writemap"}, "at least LMDB's append, the better mode"},
+    {"count_range", 1000, {"sapling", "lmdb", "lmdb-writemap"}, "at least 1000 x the fastest scan"},
+    {"del_range", 20, {"lmdb", "lmdb-writemap"}, "at least 20 x LMDB's cursor loop"},
 };
 enum { BAR_COUNT = sizeof bars / sizeof *bars };
 
@@ -68,14 +87,12 @@ typedef struct Judgement {
 /* 1 with *out written, or 0: the subject or one of the peers was not measured. */
 static int judge(const BenchReport *report, const Bar *bar, Judgement *out)
 {
-    size_t w = 0;
-    while (w < bench_workload_count && strcmp(bench_workloads[w].name, bar->workload) != 0)
-        w++;
+    size_t w = find_workload(bar->workload);
     if (w == bench_workload_count)
         return 0;
     double best = 0;
     for (size_t i = 0; i < sizeof bar->peers / sizeof *bar->peers && bar->peers[i]; i++) {
-        double peer = rate(report, find_engine(report, bar->peers[i]), w);
+        double peer = peer_rate(report, bar->peers[i], w);
         if (peer <= 0)
             return 0;
         if (peer > best)
@@ -94,7 +111,7 @@ static int judge(const BenchReport *report, const Bar *bar, Judgement *out)
 /* What the subject needs in workload w to meet all its bars, as a ratio to the reference. */
 static double needed_ratio(const BenchReport *report, size_t w)
 {
-    double reference = rate(report, find_engine(report, BENCH_REFERENCE), w);
+    double reference = peer_rate(report, BENCH_REFERENCE, w);
     double needed = 0;
     for (size_t i = 0; i < BAR_COUNT; i++) {
         Judgement j;
@@ -117,8 +134,10 @@ static const char *format_rate(double per_s, char buf[32])
         snprintf(buf, 32, "%.2f M", per_s / 1e6);
     else if (per_s >= 1e4)
         snprintf(buf, 32, "%.0f K", per_s / 1e3);
-    else
+    else if (per_s >= 1e3)
         snprintf(buf, 32, "%.2f K", per_s / 1e3);
+    else
+        snprintf(buf, 32, "%.1f", per_s);
     return buf;
 }
 
@@ -128,10 +147,11 @@ static void print_workload(const BenchReport *report, size_t w, FILE *out)
     char buf[32];
     for (size_t e = 0; e < report->engine_count; e++) {
         double r = rate(report, e, w);
-        if (r <= 0)
-            continue;
-        fprintf(out, "%-44s %-14s %9s %10.1f", title, report->engines[e]->name, format_rate(r, buf),
-                1e9 / r);
+        fprintf(out, "%-44s %-14s ", title, report->engines[e]->name);
+        if (r > 0)
+            fprintf(out, "%9s %10.1f", format_rate(r, buf), 1e9 / r);
+        else
+            fprintf(out, "%9s %10s", "-", "-");
         if (ratio(report, e, w) > 0)
             fprintf(out, " %8.2f x", ratio(report, e, w));
         fputc('\n', out);
@@ -147,9 +167,9 @@ static void print_bars(const BenchReport *report, FILE *out)
         if (!judge(report, &bars[i], &j))
             continue;
         if (first)
-            fprintf(out, "\n%-44s %-38s %6s\n", "bar", BENCH_SUBJECT " must reach", "is at");
+            fprintf(out, "\n%-44s %-40s %9s\n", "bar", BENCH_SUBJECT " must reach", "is at");
         first = 0;
-        fprintf(out, "%-44s %-38s %4.2f x  %s\n", bench_workloads[j.workload].title, bars[i].text,
+        fprintf(out, "%-44s %-40s %7.2f x  %s\n", bench_workloads[j.workload].title, bars[i].text,
                 j.ratio, j.met ? "met" : "MISSED");
     }
 }
@@ -176,8 +196,11 @@ void bench_report_text(const BenchReport *report, FILE *out)
 static void json_workload(const BenchReport *report, size_t w, FILE *out)
 {
     const BenchWorkload *load = &bench_workloads[w];
-    fprintf(out, "    {\"name\": \"%s\", \"title\": \"%s\", \"op\": \"%s\", \"results\": [",
-            load->name, load->title, load->op);
+    fprintf(out, "    {\"name\": \"%s\", \"title\": \"%s\", \"op\": \"%s\", ", load->name,
+            load->title, load->op);
+    if (load->against)
+        fprintf(out, "\"against\": \"%s\", ", load->against);
+    fprintf(out, "\"results\": [");
     const char *comma = "";
     for (size_t e = 0; e < report->engine_count; e++) {
         double r = rate(report, e, w);
@@ -231,7 +254,8 @@ void bench_report_json(const BenchReport *report, FILE *out)
 /* ---- SVG ------------------------------------------------------------------------------------ */
 
 /* One group of horizontal bars per workload, one bar per engine, all on one linear scale of
- * ratios. A line marks the reference, a tick on the subject's bar what it must reach. */
+ * ratios. A line marks the reference, a tick on the subject's bar what it must reach. Bars that
+ * leave the scale are cut, with a gap to show it; a tick that does is given in words. */
 enum {
     SVG_WIDTH = 860,
     SVG_LEFT = 130, /* engine names */
@@ -241,7 +265,8 @@ enum {
     SVG_ROW = 23,   /* from bar to bar */
     SVG_TITLE = 26, /* a group's title above its bars */
     SVG_GROUP_GAP = 14,
-    SVG_BOTTOM = 44
+    SVG_BOTTOM = 44,
+    SVG_MAX_RATIO = 4 /* the longest scale */
 };
 
 /* Texts in the plot: a white edge keeps the lines behind them from crossing the letters. */
@@ -258,7 +283,7 @@ static size_t measured_engines(const BenchReport *report, size_t w)
     return n;
 }
 
-/* The end of the scale: a round number of steps that holds every bar and tick. */
+/* The end of the scale: a round number of steps that holds every bar and tick that can be held. */
 static double svg_scale(const BenchReport *report, double *step_out)
 {
     double max = 1;
@@ -269,23 +294,42 @@ static double svg_scale(const BenchReport *report, double *step_out)
             if (ratio(report, e, w) > max)
                 max = ratio(report, e, w);
     }
-    double step = 0.5;
-    while (max / step > 8)
-        step *= 2;
-    double end = step;
+    if (max > SVG_MAX_RATIO)
+        max = SVG_MAX_RATIO;
+    double step = 0.5, end = step;
     while (end < max)
         end += step;
     *step_out = step;
     return end;
 }
 
-/* Draws the group with its top at y and answers where the next begins. */
-static double svg_group(const BenchReport *report, size_t w, double y, double per_ratio, FILE *out)
+static void svg_group_title(const BenchReport *report, size_t w, double y, double end, FILE *out)
 {
     fprintf(out,
             "<text x=\"%d\" y=\"%.0f\" font-size=\"14\" font-weight=\"bold\" " SVG_HALO ">%s "
-            "<tspan font-weight=\"normal\" fill=\"#666\">(%s per second)</tspan></text>\n",
+            "<tspan font-weight=\"normal\" fill=\"#666\">(%s per second)</tspan>",
             SVG_LEFT, y + 16, bench_workloads[w].title, bench_workloads[w].op);
+    if (needed_ratio(report, w) > end)
+        fprintf(out, " <tspan font-weight=\"normal\" fill=\"#d32f2f\">must reach %.1f x</tspan>",
+                needed_ratio(report, w));
+    fprintf(out, "</text>\n");
+}
+
+/* A gap across a bar that is `width` long. */
+static void svg_cut(double y, double width, FILE *out)
+{
+    double x = SVG_LEFT + width - 24;
+    fprintf(out,
+            "<line x1=\"%.1f\" y1=\"%.0f\" x2=\"%.1f\" y2=\"%.0f\" stroke=\"#fff\" "
+            "stroke-width=\"5\"/>\n",
+            x, y + SVG_BAR + 2, x + 10, y - 2);
+}
+
+/* Draws the group with its top at y and answers where the next begins. `end` is of the scale. */
+static double svg_group(const BenchReport *report, size_t w, double y, double end, FILE *out)
+{
+    double per_ratio = SVG_PLOT / end, needed = needed_ratio(report, w);
+    svg_group_title(report, w, y, end, out);
     y += SVG_TITLE;
     char buf[32];
     for (size_t e = 0; e < report->engine_count; e++) {
@@ -294,19 +338,21 @@ static double svg_group(const BenchReport *report, size_t w, double y, double pe
             continue;
         const char *name = report->engines[e]->name;
         int subject = strcmp(name, BENCH_SUBJECT) == 0;
-        double label = r;
+        double shown = r < end ? r : end, label = shown;
         fprintf(out, "<text x=\"%d\" y=\"%.0f\" text-anchor=\"end\">%s</text>\n", SVG_LEFT - 8,
                 y + 13, name);
         fprintf(out, "<rect x=\"%d\" y=\"%.0f\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>\n",
-                SVG_LEFT, y, r * per_ratio, SVG_BAR, colours[e]);
-        if (subject && needed_ratio(report, w) > 0) {
-            double x = SVG_LEFT + needed_ratio(report, w) * per_ratio;
+                SVG_LEFT, y, shown * per_ratio, SVG_BAR, colours[e]);
+        if (r > end)
+            svg_cut(y, shown * per_ratio, out);
+        if (subject && needed > 0 && needed <= end) {
+            double x = SVG_LEFT + needed * per_ratio;
             fprintf(out,
                     "<line x1=\"%.1f\" y1=\"%.0f\" x2=\"%.1f\" y2=\"%.0f\" stroke=\"#d32f2f\" "
                     "stroke-width=\"3\"/>\n",
                     x, y - 3, x, y + SVG_BAR + 3);
-            if (needed_ratio(report, w) > label)
-                label = needed_ratio(report, w);
+            if (needed > label)
+                label = needed;
         }
         fprintf(out,
                 "<text x=\"%.1f\" y=\"%.0f\" " SVG_HALO
@@ -318,8 +364,9 @@ static double svg_group(const BenchReport *report, size_t w, double y, double pe
     return y + SVG_GROUP_GAP;
 }
 
-static void svg_axis(double end, double step, double per_ratio, double bottom, FILE *out)
+static void svg_axis(double end, double step, double bottom, FILE *out)
 {
+    double per_ratio = SVG_PLOT / end;
     for (double v = 0; v <= end + step / 2; v += step) {
         double x = SVG_LEFT + v * per_ratio;
         int reference = v > 0.99 && v < 1.01;
@@ -334,7 +381,6 @@ static void svg_axis(double end, double step, double per_ratio, double bottom, F
 void bench_report_svg(const BenchReport *report, FILE *out)
 {
     double step, end = svg_scale(report, &step);
-    double per_ratio = SVG_PLOT / end;
     double bottom = SVG_TOP;
     for (size_t w = 0; w < bench_workload_count; w++)
         if (measured_engines(report, w))
@@ -350,10 +396,10 @@ void bench_report_svg(const BenchReport *report, FILE *out)
             "<text x=\"16\" y=\"46\" fill=\"#666\">%llu rows of %d + %d bytes, engines in turn, "
             "best of %u; red: what " BENCH_SUBJECT " must reach</text>\n",
             (unsigned long long)report->rows, BENCH_KEY_LEN, BENCH_VAL_LEN, report->rounds);
-    svg_axis(end, step, per_ratio, bottom, out);
+    svg_axis(end, step, bottom, out);
     double y = SVG_TOP;
     for (size_t w = 0; w < bench_workload_count; w++)
         if (measured_engines(report, w))
-            y = svg_group(report, w, y, per_ratio, out);
+            y = svg_group(report, w, y, end, out);
     fprintf(out, "</svg>\n");
 }

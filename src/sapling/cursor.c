@@ -439,15 +439,15 @@ int sap_cursor_get_key(SapCursor *cur, const void **key_out, uint32_t *key_len_o
 
 /* ---- Values of one key ---------------------------------------------------------------------- */
 
-static bool same_key(const SapCursor *cur, const Path *path)
+static bool same_key(const SapCursor *cur, LeafRow a, LeafRow b)
 {
     KeyOrder order = table_of(cur)->key_order;
-    LeafRow row = path_row(path);
-    PairView there = pair_view(row.key, row.key_len);
-    PairView here = user_row(cur);
-    return order.cmp != NULL
-               ? order.cmp(here.key, here.key_len, there.key, there.key_len, order.ctx) == 0
-               : bytes_compare(here.key, here.key_len, there.key, there.key_len) == 0;
+    PairView x = pair_view(a.key, a.key_len);
+    PairView y = pair_view(b.key, b.key_len);
+    if (order.cmp != NULL) {
+        return order.cmp(x.key, x.key_len, y.key, y.key_len, order.ctx) == 0;
+    }
+    return x.key_len == y.key_len && memcmp(x.key, y.key, x.key_len) == 0;
 }
 
 static int settle_dup(SapCursor *cur)
@@ -465,9 +465,19 @@ static int step_dup(SapCursor *cur, bool back)
     if (rc != SAP_OK) {
         return rc;
     }
-    Path path = cur->path;
+    PathStep *leaf = &cur->path.at[cur->path.depth - 1];
+    LeafRow here = path_row(&cur->path);
+    if (back ? leaf->i > 0 : leaf->i + 1 < page_count(leaf->page)) {
+        uint32_t i = back ? leaf->i - 1 : leaf->i + 1;
+        if (!same_key(cur, here, leaf_row(leaf->page, i))) {
+            return SAP_NOTFOUND;
+        }
+        leaf->i = i;
+        return SAP_OK;
+    }
+    Path path = cur->path; /* the cursor stays if the next leaf begins with another key */
     bool there = back ? tree_prev(cur->env, &path) : tree_next(cur->env, &path);
-    if (!there || !same_key(cur, &path)) {
+    if (!there || !same_key(cur, here, path_row(&path))) {
         return SAP_NOTFOUND;
     }
     cur->path = path;
