@@ -28,9 +28,10 @@
  * ERRORS
  *
  * Every call checks its arguments. Misuse (NULL, a DBI that is not open, flags that do not fit, a
- * transaction that has ended and whose object no other one uses yet) is SAP_ERROR, a write through a reader SAP_READONLY, a parent with an open
- * child SAP_BUSY: nothing has changed then. A call that fails with SAP_NOMEM, SAP_FULL or SAP_IO
- * has changed nothing either, and the transaction goes on; a commit that fails is an abort. */
+ * transaction that has ended and whose object no other one uses yet) is SAP_ERROR, a write
+ * through a reader SAP_READONLY, a parent with an open child SAP_BUSY: nothing has changed then.
+ * A call that fails with SAP_NOMEM, SAP_FULL or SAP_IO has changed nothing either, and the
+ * transaction goes on; a commit that fails is an abort. */
 #ifndef SAPLING_SAPLING_H
 #define SAPLING_SAPLING_H
 
@@ -157,7 +158,8 @@ SAP_API int sap_txn_put_dbi(SapTxnCtx *txn, uint32_t dbi, const void *key, uint3
 /* As txn_put(), with flags. SAP_NOOVERWRITE: answers SAP_EXISTS if the key is there (DUPSORT: with
  * any value). SAP_RESERVE: `val` is ignored; *reserved_out (required) is val_len writable bytes, to
  * be filled before the next change or the commit. It is rejected with SAP_ERROR in a DUPSORT table
- * and where the value would not lie in a leaf page. Without SAP_RESERVE reserved_out must be NULL. */
+ * and where the value would not lie in a leaf page. Without SAP_RESERVE reserved_out must be
+ * NULL. */
 SAP_API int sap_txn_put_flags(SapTxnCtx *txn, const void *key, uint32_t key_len, const void *val,
                               uint32_t val_len, unsigned flags, void **reserved_out);
 SAP_API int sap_txn_put_flags_dbi(SapTxnCtx *txn, uint32_t dbi, const void *key, uint32_t key_len,
@@ -211,7 +213,8 @@ SAP_API int sap_txn_del_range(SapTxnCtx *txn, uint32_t dbi, const void *lo, uint
  * DUPSORT, best opened with DBI_TTL_META, so that nothing else writes to it. A row has expired when
  * its expiry is <= now_ms. The two tables change together or not at all; a row that is removed by
  * other calls leaves its expiry time behind until a sweep. Keys may be 9 bytes shorter than
- * otherwise; keys with different bytes have expiry times of their own. SAP_ERROR: the two are the same table, or not fit for it. */
+ * otherwise; keys with different bytes have expiry times of their own. SAP_ERROR: the two are the
+ * same table, or not fit for it. */
 
 SAP_API int sap_txn_put_ttl_dbi(SapTxnCtx *txn, uint32_t data_dbi, uint32_t ttl_dbi,
                                 const void *key, uint32_t key_len, const void *val,
@@ -225,7 +228,8 @@ SAP_API int sap_txn_get_ttl_flags_dbi(SapTxnCtx *txn, uint32_t data_dbi, uint32_
                                       const void *key, uint32_t key_len, uint64_t now_ms,
                                       const void **val_out, uint32_t *val_len_out, unsigned flags);
 /* Removes expired rows, oldest first; *deleted_out (may be NULL) counts them. The first form stops
- * after max_to_delete. Index rows whose row was given another expiry since are dropped on the way. */
+ * after max_to_delete. Index rows whose row was given another expiry since are dropped on the
+ * way. */
 SAP_API int sap_txn_sweep_ttl_dbi_limit(SapTxnCtx *txn, uint32_t data_dbi, uint32_t ttl_dbi,
                                         uint64_t now_ms, uint64_t max_to_delete,
                                         uint64_t *deleted_out);
@@ -254,10 +258,10 @@ typedef void (*sap_watch_fn)(const void *key, uint32_t key_len, const void *val,
 /* Calls cb for every key with the prefix that an outermost commit changed, once per key and commit
  * with the value it has then, in commit order and within a commit in table and key order. A put
  * counts as a change whatever it puts. The calls are made before txn_commit() returns, by the
- * committing thread or another that delivers at the time, with no lock held: cb may use the DB. A commit made
- * inside cb is delivered after cb returns. Affects write transactions that begin afterwards.
- * SAP_EXISTS: the same registration is there. SAP_BUSY: a write transaction is open. SAP_ERROR:
- * table not open, or DUPSORT. db_watch() is DBI 0. */
+ * committing thread or another that delivers at the time, with no lock held: cb may use the DB. A
+ * commit made inside cb is delivered after cb returns. Affects write transactions that begin
+ * afterwards. SAP_EXISTS: the same registration is there. SAP_BUSY: a write transaction is open.
+ * SAP_ERROR: table not open, or DUPSORT. db_watch() is DBI 0. */
 SAP_API int sap_db_watch(SapEnv *db, const void *prefix, uint32_t prefix_len, sap_watch_fn cb,
                          void *ctx);
 SAP_API int sap_db_watch_dbi(SapEnv *db, uint32_t dbi, const void *prefix, uint32_t prefix_len,
@@ -283,10 +287,10 @@ SAP_API int sap_db_checkpoint(SapEnv *db, sap_write_fn writer, void *ctx);
 SAP_API int sap_txn_checkpoint(SapTxnCtx *txn, sap_write_fn writer, void *ctx);
 /* Replaces the content of all tables by that of a stream, or changes nothing. Tables of the stream
  * that are not open are opened, if in byte order. Watches are not called.
- * SAP_BUSY: a transaction is open. The reader's code: it had no more bytes. SAP_CORRUPT: damaged
- * (damage may show as one of the codes below as well). SAP_INVALID: not such a stream, or of
- * another version. SAP_ERROR: an open table has other flags or comparator kind, or a table
- * with a comparator is not open. SAP_FULL: a row does not fit this page size. */
+ * SAP_BUSY: a transaction is open. The reader's code: it had no more bytes. SAP_CORRUPT: damaged.
+ * SAP_INVALID: not such a stream, or of another version. SAP_ERROR: an open table has other flags
+ * or comparator kind, or a table with a comparator is not open. SAP_FULL: a row does not fit this
+ * page size. */
 SAP_API int sap_db_restore(SapEnv *db, sap_read_fn reader, void *ctx);
 
 /* ---- Cursors -------------------------------------------------------------------------------- */

@@ -53,8 +53,9 @@ typedef struct SapSubsystemCallbacks {
     int (*on_begin)(SapTxnCtx *txn, void *parent_state, void **state_out);
     /* The transaction is about to commit. All subsystems are asked before anything is recorded; an
      * error code aborts the whole transaction, and on_abort follows for every subsystem, also for
-     * those that agreed. After the last of them agreed nothing can fail. A child begun here must end here (SAP_ERROR). *state is what the parent
-     * (nested) or the environment (outermost) holds from then on. May be NULL. */
+     * those that agreed. After the last of them agreed nothing can fail. A child begun here must
+     * end here (SAP_ERROR). *state is what the parent (nested) or the environment (outermost)
+     * holds from then on. May be NULL. */
     int (*on_commit)(SapTxnCtx *txn, void **state);
     /* The transaction leaves nothing behind; read transactions end with this too. May be NULL. */
     void (*on_abort)(SapTxnCtx *txn, void *state);
@@ -87,8 +88,8 @@ SAP_API int sap_txn_begin_rc(SapEnv *env, SapTxnCtx *parent, unsigned flags, Sap
  * Any other code: the transaction was aborted. */
 SAP_API int sap_txn_commit(SapTxnCtx *txn);
 
-/* Ends the transaction without a trace; open children are aborted first. Accepts NULL. The handle of
- * a transaction that has ended must not be used again: another one may have its object. */
+/* Ends the transaction without a trace; open children are aborted first. Accepts NULL. The handle
+ * of a transaction that has ended must not be used again: another one may have its object. */
 SAP_API void sap_txn_abort(SapTxnCtx *txn);
 
 /* As sap_txn_commit(), but does not wait until the commit is on disk: *lsn_out (may be NULL) names

@@ -8,9 +8,9 @@
  *     newest, and the writer's scan after moving `newest` sees it.
  *   - Reader objects are only ever added to `readers`, and used again through `claimed`.
  *   - Everything marked (writer) belongs to the holder of the writer lock.
- *   - A metadata call holds `metadata` and the writer lock, closes `gate`, and goes on only if no pin is stored. A
- *     reader that has stored its pin looks at `gate` and withdraws while it is closed. So `tables`
- *     never changes under a reader.
+ *   - A metadata call holds `metadata` and the writer lock, closes `gate`, and goes on only if
+ *     no pin is stored. A reader that has stored its pin looks at `gate` and withdraws while it
+ *     is closed. So `tables` never changes under a reader.
  *
  * A transaction object is never freed before its environment: a call through an ended one finds it
  * ended until the object is used for another. */
@@ -170,8 +170,8 @@ static inline int txn_check_write(const SapTxnCtx *txn)
 int savepoint_begin(SapTxnCtx *txn, SapTxnCtx **level_out);
 void savepoint_end(SapTxnCtx *level, bool keep);
 
-/* A write transaction beside which there is no other of any kind, so that it may also define tables.
- * SAP_BUSY: one is open. Its end commits it, or with keep false aborts it. */
+/* A write transaction beside which there is no other of any kind, so that it may also define
+ * tables. SAP_BUSY: one is open. Its end commits it, or with keep false aborts it. */
 int exclusive_begin(SapEnv *env, SapTxnCtx **txn_out);
 int exclusive_end(SapTxnCtx *txn, bool keep);
 
@@ -222,7 +222,7 @@ int watch_prepare(SapTxnCtx *txn);
 /* Makes the prepared events part of commit `txnid`, in commit order, or drops them. */
 void watch_enqueue(SapEnv *env, uint64_t txnid);
 void watch_discard(SapEnv *env);
-/* Calls the watchers for everything enqueued by this thread and before. No lock is held. NULL ok. */
+/* Calls the watchers for all that was enqueued by this thread and before; without a lock. NULL ok. */
 void watch_deliver(WatchHub *hub);
 /* Whether events wait or are being delivered; asked under the writer lock. */
 bool watch_is_busy(SapEnv *env);

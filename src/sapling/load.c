@@ -1,8 +1,8 @@
 /* load.c - many rows in order at once.
  *
- * Into an empty table, and where the new rows are not few beside those there, the tree is built anew
- * from both in order, bottom-up; few rows are put one by one. Either way in a savepoint: all rows or
- * none. */
+ * Into an empty table, and where the new rows are not few beside those there, the tree is built
+ * anew from both in order, bottom-up; few rows are put one by one. Either way in a savepoint: all
+ * rows or none. */
 #include "common/assert.h"
 #include "common/mem.h"
 #include "sapling/rows.h"

@@ -63,7 +63,7 @@ uint64_t node_rows(const uint8_t *page);
 
 /* Bytes a row takes, its share of the arrays included. */
 uint32_t leaf_row_size(const uint8_t *page, const LeafRow *row);
-/* Whether a row of this size fits, with `*compact_out` telling that leaf_compact() must go first. */
+/* Whether a row of this size fits; *compact_out: if leaf_compact() has gone first. */
 bool leaf_fits(const uint8_t *page, uint32_t row_size, bool *compact_out);
 void leaf_compact(NodeScratch *scratch, uint8_t *page);
 

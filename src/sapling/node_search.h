@@ -54,7 +54,7 @@ static inline uint32_t heads_at(const uint8_t *heads, uint32_t i)
     return load_u32le(heads + (size_t)4 * i);
 }
 
-/* The end of the run of heads equal to h that begins at lo, where the first head not below it is. */
+/* The end of the run of heads equal to h that begins at lo, the first head not below h. */
 static inline uint32_t heads_tie_end(const uint8_t *heads, uint32_t lo, uint32_t n, uint32_t h)
 {
     if (lo >= n || heads_at(heads, lo) != h) {

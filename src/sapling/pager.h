@@ -19,8 +19,8 @@
  * `next` and `prev` (pages taken by a level), and on at most one linked by `freed_next` (pages
  * freed by a level, or hanging on a pin).
  *
- * Only the holder of the writer lock calls these. Where a pin is held is not the pager's business: it
- * asks for all pins through `scan` when it wants to know which are left. */
+ * Only the holder of the writer lock calls these. Where a pin is held is not the pager's
+ * business: it asks for all pins through `scan` when it wants to know which are left. */
 #ifndef SAPLING_SAPLING_PAGER_H
 #define SAPLING_SAPLING_PAGER_H
 

@@ -6,8 +6,8 @@
  *            u16 length of the comparator's name, name, u64 rows; then each row:
  *            u32 key length, u32 value length, key, value
  *   end      u8 0, u64 XXH3 of every byte before it
- * Tables ascend by DBI, rows by the table's order. A table is in the stream if it has rows or flags.
- * Nothing depends on history, page size or machine: the same content gives the same bytes. */
+ * Tables ascend by DBI, rows by the table's order. A table is in the stream if it has rows or
+ * flags. Nothing depends on history, page size or machine: same content, same bytes. */
 #include <string.h>
 
 #include "common/assert.h"
@@ -178,6 +178,9 @@ typedef struct In {
     Buf val;
     Buf last; /* the tree key of the row before, to see that rows ascend */
     uint64_t defined[(SAP_MAX_DBI + 64) / 64]; /* tables that this restore opened */
+    /* Why a sound stream cannot be restored here. Whether it is sound shows at its end: from here
+     * on it is read, not used. */
+    int verdict;
 } In;
 
 static int in_bytes(In *in, void *to, uint32_t len)
@@ -206,6 +209,23 @@ static int in_buf(In *in, Buf *buf, uint32_t len)
     return rc;
 }
 
+static int in_skip(In *in, uint64_t len)
+{
+    int rc = SAP_OK;
+    while (len > 0 && rc == SAP_OK) {
+        uint32_t part = len < CHUNK ? (uint32_t)len : CHUNK;
+        rc = in_buf(in, &in->val, part);
+        len -= part;
+    }
+    return rc;
+}
+
+static int refuse(In *in, int rc)
+{
+    in->verdict = in->verdict == SAP_OK ? rc : in->verdict;
+    return SAP_OK;
+}
+
 typedef struct StreamTable {
     uint32_t dbi;
     unsigned flags;
@@ -218,8 +238,12 @@ static int read_table_header(In *in, StreamTable *out)
 {
     uint8_t header[TABLE_HEADER];
     int rc = in_bytes(in, header, 8);
+    if (rc == SAP_OK && load_u16le(header + 6) > 0) {
+        rc = in_skip(in, load_u16le(header + 6));
+        (void)refuse(in, SAP_ERROR); /* in memory no comparator has a name */
+    }
     if (rc == SAP_OK) {
-        rc = load_u16le(header + 6) == 0 ? in_bytes(in, header + 8, 8) : SAP_ERROR;
+        rc = in_bytes(in, header + 8, 8);
     }
     if (rc != SAP_OK) {
         return rc;
@@ -311,15 +335,32 @@ static int read_rows(In *in, SapTxnCtx *txn, const StreamTable *from, const Tabl
         if (key_len > SAP_MAX_KEY_LEN || val_len > SAP_MAX_VAL_LEN) {
             return SAP_CORRUPT;
         }
-        rc = rows_check_size(txn, table, key_len, val_len);
-        if (rc == SAP_OK) {
-            rc = in_buf(in, &in->key, key_len);
+        if (rows_check_size(txn, table, key_len, val_len) != SAP_OK) {
+            (void)refuse(in, SAP_FULL);
         }
+        if (in->verdict != SAP_OK) {
+            rc = in_skip(in, (uint64_t)key_len + val_len);
+            continue;
+        }
+        rc = in_buf(in, &in->key, key_len);
         if (rc == SAP_OK) {
             rc = in_buf(in, &in->val, val_len);
         }
         if (rc == SAP_OK) {
             rc = add_row(in, txn, from, table, build, i == 0);
+        }
+    }
+    return rc;
+}
+
+static int skip_rows(In *in, uint64_t rows)
+{
+    int rc = SAP_OK;
+    for (uint64_t i = 0; i < rows && rc == SAP_OK; i++) {
+        uint8_t header[ROW_HEADER];
+        rc = in_bytes(in, header, ROW_HEADER);
+        if (rc == SAP_OK) {
+            rc = in_skip(in, (uint64_t)load_u32le(header) + load_u32le(header + 4));
         }
     }
     return rc;
@@ -333,13 +374,17 @@ static int read_table(In *in, SapTxnCtx *txn, int64_t *last_dbi)
     if (rc == SAP_OK && (int64_t)from.dbi <= *last_dbi) {
         rc = SAP_CORRUPT;
     }
-    if (rc == SAP_OK) {
-        rc = open_table(in, env, &from);
-    }
     if (rc != SAP_OK) {
         return rc;
     }
     *last_dbi = from.dbi;
+    rc = in->verdict == SAP_OK ? open_table(in, env, &from) : SAP_OK;
+    if (rc == SAP_ERROR) {
+        rc = refuse(in, SAP_ERROR);
+    }
+    if (rc != SAP_OK || in->verdict != SAP_OK) {
+        return rc == SAP_OK ? skip_rows(in, from.rows) : rc;
+    }
     Table *table = &env->tables[from.dbi];
     rc = table_save(txn, from.dbi, table);
     TreeBuild build;
@@ -384,7 +429,10 @@ static int read_stream(In *in, SapTxnCtx *txn)
     if (rc == SAP_OK) {
         rc = in_bytes(in, end, sizeof end);
     }
-    return rc == SAP_OK && load_u64le(end) != expected ? SAP_CORRUPT : rc;
+    if (rc == SAP_OK && load_u64le(end) != expected) {
+        rc = SAP_CORRUPT;
+    }
+    return rc == SAP_OK ? in->verdict : rc;
 }
 
 /* What the restore replaces. */

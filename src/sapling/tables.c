@@ -311,7 +311,7 @@ void tables_abort(SapTxnCtx *txn)
     }
 }
 
-/* The child's changes become the parent's: what the parent has saved itself needs no second entry. */
+/* The child's changes become the parent's: what the parent has saved needs no second entry. */
 void tables_merge(SapTxnCtx *txn)
 {
     SapEnv *env = txn->env;

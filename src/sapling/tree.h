@@ -13,7 +13,7 @@
 
 enum {
     TREE_MAX_DEPTH = 40,
-    /* Rows lie in a leaf in no order that the hardware could foresee: a walk asks for them ahead. */
+    /* Rows lie in a leaf in no order the hardware could foresee: a walk asks for them ahead. */
     TREE_ROWS_AHEAD = 4,
 };
 

@@ -71,14 +71,6 @@ static int level_flush(TreeBuild *build, uint32_t level)
     return level_push(build, level + 1, &item);
 }
 
-/* The bytes that the level's children would take with one more; the prefix is what the first and
- * the last separator have in common. */
-static uint32_t size_with(const TreeBuild *build, uint32_t level)
-{
-    const BuildLevel *at = &build->levels[level];
-    return branch_items_size(level + 1, build->plain, at->items, at->count);
-}
-
 static int level_open(TreeBuild *build, uint32_t level)
 {
     if (level < build->level_count) {
@@ -106,14 +98,11 @@ static int level_push(TreeBuild *build, uint32_t level, const BranchItem *item)
     BuildLevel *at = &build->levels[level];
     uint32_t capacity = node_capacity(build->txn->env->page_size);
     at->items[at->count++] = *item;
-    /* An upper bound is cheap to keep; the exact size is asked for when the bound is reached. */
+    /* The bound, without any prefix cut off, is cheap to keep; beyond it the size must be asked for
+     * each time, as a separator may shorten the prefix of all. */
     at->bound += branch_item_bound(level + 1, build->plain, item);
-    if (at->bound <= capacity) {
-        return SAP_OK;
-    }
-    uint32_t size = size_with(build, level);
-    if (size <= capacity) {
-        at->bound = size;
+    if (at->bound <= capacity ||
+        branch_items_size(level + 1, build->plain, at->items, at->count) <= capacity) {
         return SAP_OK;
     }
     at->count--;

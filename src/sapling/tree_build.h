@@ -11,7 +11,7 @@
 typedef struct BuildLevel {
     BranchItem *items; /* separators point into leaves */
     uint32_t count;
-    uint32_t bound; /* at least the bytes they take in a page */
+    uint64_t bound; /* at least the bytes they take in a page */
 } BuildLevel;
 
 typedef struct TreeBuild {

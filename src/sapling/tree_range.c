@@ -67,7 +67,7 @@ static void remove_span(SapTxnCtx *txn, uint8_t *page, uint32_t from, uint32_t t
 }
 
 /* Cuts everything from the path's place on (`left` side) or before it (`right` side) off the pages
- * below level `fork`; true if nothing of the child below the fork is left, and it has been freed. */
+ * below level `fork`; true if nothing of the child below the fork is left: then it is freed. */
 static bool cut_side(SapTxnCtx *txn, Path *path, uint32_t fork, bool left)
 {
     bool gone = false;

@@ -1,8 +1,8 @@
 /* tree_write.c - changing the tree. See tree.h.
  *
- * Every change goes through the same stations: save the root for an undo, make the pages of the path
- * the level's own, get all memory that the change can need, then change; the last step cannot
- * fail. */
+ * Every change goes through the same stations: save the root for an undo, make the pages of the
+ * path the level's own, get all memory that the change can need, then change; the last step
+ * cannot fail. */
 #include "common/assert.h"
 #include "common/mem.h"
 #include "sapling/tree.h"
@@ -414,10 +414,12 @@ bool tree_rebalance(SapTxnCtx *txn, Table *table, Path *path, uint32_t level)
         }
     }
     /* Merging saves room and is not needed: without memory for it, pages stay as they are. */
-    while (level > 0 && is_underfull(env, path->at[level].page) && scratch_ensure(env) == SAP_OK &&
-           merge_with_sibling(txn, path, level)) {
+    for (; level > 0 && level < TREE_MAX_DEPTH; level--) {
+        if (!is_underfull(env, path->at[level].page) || scratch_ensure(env) != SAP_OK ||
+            !merge_with_sibling(txn, path, level)) {
+            break;
+        }
         moved = true;
-        level--;
     }
     return collapse_root(txn, table) || moved;
 }

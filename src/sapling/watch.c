@@ -1,9 +1,9 @@
 /* watch.c - telling watchers what a commit changed.
  *
- * While a transaction runs, the keys it changes in watched tables are noted; a nested abort cuts the
- * notes back. Before the commit the notes become a batch of events: each key once, in table and key
- * order, with a copy of its value. The commit enqueues the batch under the writer lock, so that the
- * queue is in commit order.
+ * While a transaction runs, the keys it changes in watched tables are noted; a nested abort cuts
+ * the notes back. Before the commit the notes become a batch of events: each key once, in table
+ * and key order, with a copy of its value. The commit enqueues the batch under the writer lock,
+ * so that the queue is in commit order.
  *
  * One thread at a time delivers. A committing thread waits until its own batch has been delivered,
  * by itself or by another; from inside a callback it does not wait: the batch follows when the
@@ -192,8 +192,8 @@ int sap_db_watch(SapEnv *db, const void *prefix, uint32_t prefix_len, sap_watch_
     return sap_db_watch_dbi(db, 0, prefix, prefix_len, cb, ctx);
 }
 
-/* Ends the registration; *watch_out is what is left to wait for and to free, if anything. The caller
- * holds the writer lock. */
+/* Ends the registration; *watch_out is what is left to wait for and to free, if anything. The
+ * caller holds the writer lock. */
 static int retire_watch(SapEnv *db, uint32_t dbi, const void *prefix, uint32_t prefix_len,
                         sap_watch_fn cb, const void *ctx, Watch **watch_out)
 {

@@ -1,9 +1,9 @@
 /* writer_lock.h - one writer at a time, with waiters that are neither convoyed nor starved.
  *
  * A free lock may be taken by anyone: strict order of arrival would put a thread switch between any
- * two transactions. But a waiter older than WRITER_LOCK_PATIENCE_NS gets the lock handed over by the
- * one who releases it. The lock belongs to a transaction, not to a thread; the thread that took it
- * is remembered only to answer "busy" where it would wait for itself. */
+ * two transactions. But a waiter older than WRITER_LOCK_PATIENCE_NS gets the lock handed over by
+ * the one who releases it. The lock belongs to a transaction, not to a thread; the thread that
+ * took it is remembered only to answer "busy" where it would wait for itself. */
 #ifndef SAPLING_SAPLING_WRITER_LOCK_H
 #define SAPLING_SAPLING_WRITER_LOCK_H
 

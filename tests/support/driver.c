@@ -1,11 +1,7 @@
-#include "support/driver.h"
+#include "support/driver_internal.h"
 
-#include "common/bytes.h"
 #include "common/fault.h"
-#include "common/hash.h"
 #include "common/mem.h"
-#include "support/expect.h"
-#include "support/model.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,87 +11,9 @@ const uint32_t driver_page_sizes[] = {256,  257,  300,   512,   1000, 1024,
                                       4096, 8192, 16384, 32768, 65535};
 const uint32_t driver_page_size_count = sizeof driver_page_sizes / sizeof driver_page_sizes[0];
 
-enum { TABLES = 4, LEVELS = 6, READERS = 3, CURSORS = 3, KEPT = 4, ORPHANS = 4 };
-enum { WRITER = READERS, CHAINS = READERS + 1 };
-
-/* Keys are kept to this many bytes per table in total. */
-enum { KEY_BUDGET = 512 * 1024, LONGEST_VALUE = 100 * 1024 };
-
-static const uint32_t table_dbis[TABLES] = {0, 1, 7, 1023};
-
-typedef enum Place {
-    PLACE_NEVER,  /* not placed since it was opened or renewed */
-    PLACE_ROW,    /* on the row, or where the row was */
-    PLACE_END,    /* moved on from the last row */
-    PLACE_BEGIN,  /* moved on from the first row */
-    PLACE_NOWHERE /* a search found nothing: on no row, and where it goes from there is open */
-} Place;
-
-typedef struct Track {
-    SapCursor *cur;
-    size_t table;
-    Place place;
-    ModelRow *row; /* with PLACE_ROW; counted */
-} Track;
-
-/* What a read transaction returned and must still say when it ends. */
-typedef struct Kept {
-    const void *key;
-    const void *val;
-    ModelRow *row; /* counted */
-} Kept;
-
-typedef struct Level {
-    SapTxnCtx *txn;
-    Model *model; /* what the transaction must see */
-    bool readonly;
-    Track tracks[CURSORS];
-    Kept kept[KEPT];
-    uint32_t kept_count;
-} Level;
-
-/* An outermost transaction and its descendants; only the last level may be used. */
-typedef struct Chain {
-    Level levels[LEVELS];
-    uint32_t depth;
-    uint64_t txnid; /* of the snapshot, for readers */
-} Chain;
-
-typedef struct Driver {
-    const DriverConfig *config;
-    Choice *choice;
-    DriverCounts *counts;
-    Backing backing;
-    SapEnv *db;
-    Model *committed;
-    uint64_t txnid;
-    Chain chains[CHAINS];
-    Track orphans[ORPHANS]; /* cursors whose transaction has ended */
-    uint32_t max_key[TABLES];
-    uint32_t leaf_value; /* longest value in a leaf beside a key of one byte */
-    uint64_t value_budget;
-    bool armed;
-    uint8_t *key;
-    uint32_t key_len;
-    uint8_t *other_key;
-    uint32_t other_key_len;
-    uint8_t *val;
-    uint32_t val_len;
-} Driver;
-
-static uint32_t below(Driver *d, uint32_t n)
-{
-    return choice_below(d->choice, n);
-}
-
-static bool one_in(Driver *d, uint32_t n)
-{
-    return choice_one_in(d->choice, n);
-}
-
 /* ---- Faults --------------------------------------------------------------------------------- */
 
-static void arm(Driver *d)
+void driver_arm(Driver *d)
 {
     uint32_t rate = d->config->fault_one_in;
 
@@ -106,8 +24,7 @@ static void arm(Driver *d)
     }
 }
 
-/* True if the call failed because the test made it fail. */
-static bool disarm(Driver *d, int rc)
+bool driver_disarm(Driver *d, int rc)
 {
     if (!d->armed) {
         return false;
@@ -120,680 +37,28 @@ static bool disarm(Driver *d, int rc)
     return rc == SAP_NOMEM;
 }
 
-/* ---- Keys and values ------------------------------------------------------------------------ */
+/* ---- Transactions --------------------------------------------------------------------------- */
 
-static uint32_t key_short(uint8_t *out, uint32_t index)
+static Level *top_of(Chain *chain)
 {
-    uint8_t bytes[8];
-
-    store_u64le(bytes, hash_u64(index));
-    uint32_t len = bytes[7] % 7;
-    memcpy(out, bytes, len);
-    return len;
+    return &chain->levels[chain->depth - 1];
 }
 
-static uint32_t key_prefixed(uint8_t *out, uint32_t index, uint32_t max)
+static uint64_t newest_txnid(Driver *d)
 {
-    uint32_t prefix = index % 3 == 0 ? max - 4 : index % 3 == 1 ? max / 2 : max / 3;
+    SapStat stat;
 
-    memset(out, index % 2 == 0 ? 'p' : 'P', prefix);
-    store_u32be(out + prefix, index / 2);
-    return prefix + 4;
-}
-
-static uint32_t key_decimal(uint8_t *out, uint32_t index)
-{
-    char text[24];
-    int len = snprintf(text, sizeof text, "%c%u", "aAbBzZ"[index % 6], index);
-
-    memcpy(out, text + index % 2, (size_t)len - index % 2);
-    return (uint32_t)len - index % 2;
-}
-
-static uint32_t key_extreme(uint8_t *out, uint32_t index)
-{
-    static const uint8_t digits[3] = {0x00, 0xff, 0x01};
-    uint32_t len = 0;
-
-    for (uint32_t rest = index; rest != 0; rest = (rest - 1) / 3) {
-        out[len++] = digits[(rest - 1) % 3];
-    }
-    return len;
-}
-
-static uint32_t key_chained(uint8_t *out, uint32_t index, uint32_t max)
-{
-    uint32_t longest = max < 40 ? max : 40;
-    uint32_t len = index % longest;
-
-    out[0] = (uint8_t)('a' + index / longest % 26);
-    memset(out + 1, 0, len);
-    return len + 1;
-}
-
-static uint32_t key_longest(uint8_t *out, uint32_t index, uint32_t max)
-{
-    uint32_t len = max - index % 3;
-
-    memset(out, (int)(index % 5 == 0 ? index : 'x'), len);
-    store_u32be(out + (index % 2 == 0 ? 0 : len - 4), index);
-    return len;
-}
-
-/* The key of `index` is always the same, so that keys meet again. */
-static uint32_t make_key(Driver *d, size_t table, uint8_t *out)
-{
-    KeyShape shape = d->config->keys;
-    uint32_t max = d->max_key[table];
-    uint32_t space = d->config->key_space;
-
-    if ((shape == KEYS_PREFIXED || shape == KEYS_LONGEST) && space > KEY_BUDGET / max) {
-        space = KEY_BUDGET / max + 1;
-    }
-    uint32_t index = below(d, space);
-    if (shape == KEYS_MIXED) {
-        shape = (KeyShape)(index % KEYS_MIXED);
-        if (max > 2048 && (shape == KEYS_PREFIXED || shape == KEYS_LONGEST)) {
-            index %= KEY_BUDGET / max + 1;
-        }
-    }
-    switch (shape) {
-    case KEYS_PREFIXED:
-        return key_prefixed(out, index, max);
-    case KEYS_SEQUENTIAL:
-        store_u64be(out, index);
-        return 8;
-    case KEYS_DECIMAL:
-        return key_decimal(out, index);
-    case KEYS_EXTREME:
-        return key_extreme(out, index);
-    case KEYS_CHAINED:
-        return key_chained(out, index, max);
-    case KEYS_LONGEST:
-        return key_longest(out, index, max);
-    default:
-        return key_short(out, index);
-    }
-}
-
-static void choose_key(Driver *d, size_t table)
-{
-    d->key_len = make_key(d, table, d->key);
-}
-
-static uint32_t value_len_near_limit(Driver *d)
-{
-    uint32_t len = d->leaf_value + 4;
-    uint32_t less = below(d, 8) + (one_in(d, 2) ? d->key_len : 0);
-
-    return len > less ? len - less : 0;
-}
-
-static uint32_t choose_value_len(Driver *d)
-{
-    ValueShape shape = d->config->values;
-
-    if (shape == VALUES_MIXED) {
-        uint32_t pick = below(d, 16);
-        if (pick == 15) {
-            return below(d, LONGEST_VALUE);
-        }
-        shape = pick < 8    ? VALUES_SMALL
-                : pick < 10 ? VALUES_EMPTY
-                : pick < 13 ? VALUES_LIMIT
-                            : VALUES_OVERFLOW;
-    }
-    switch (shape) {
-    case VALUES_EMPTY:
-        return 0;
-    case VALUES_LIMIT:
-        return value_len_near_limit(d);
-    case VALUES_OVERFLOW:
-        return d->config->page_size + below(d, 3 * d->config->page_size);
-    default:
-        return below(d, 24);
-    }
-}
-
-/* Eight bytes say which value it is; the rest lets a byte in the wrong place be seen. */
-static void fill_value(uint8_t *out, uint32_t len, uint64_t stamp)
-{
-    for (uint32_t i = 0; i < len; i += 8) {
-        uint8_t word[8];
-        store_u64le(word, hash_u64(stamp + i));
-        memcpy(out + i, word, len - i < 8 ? len - i : 8);
-    }
-}
-
-static void choose_value(Driver *d)
-{
-    uint32_t len = choose_value_len(d);
-
-    if (len > 1024 && len > d->value_budget) {
-        len %= 16;
-    }
-    d->val_len = len;
-    d->value_budget -= len < d->value_budget ? len : d->value_budget;
-    fill_value(d->val, len, d->counts->operations * 1000003 + d->counts->changes);
-}
-
-/* ---- Cursors -------------------------------------------------------------------------------- */
-
-static void place_on(Track *track, ModelRow *row)
-{
-    model_row_ref(row);
-    model_row_unref(track->row);
-    track->row = row;
-    track->place = PLACE_ROW;
-}
-
-static void place_off(Track *track, Place place)
-{
-    model_row_unref(track->row);
-    track->row = NULL;
-    track->place = place;
-}
-
-static void track_close(Track *track)
-{
-    sap_cursor_close(track->cur);
-    place_off(track, PLACE_NEVER);
-    track->cur = NULL;
-}
-
-static ModelTable *table_of(Level *level, size_t table)
-{
-    return &level->model->tables[table];
-}
-
-typedef enum Standing {
-    STANDS_ON,    /* the row is there */
-    STANDS_GONE,  /* the row was removed */
-    STANDS_AGAIN, /* removed and inserted again: the contract leaves open which of the two */
-    STANDS_OFF
-} Standing;
-
-static Standing standing_of(Level *level, const Track *track)
-{
-    if (track->place != PLACE_ROW) {
-        return STANDS_OFF;
-    }
-    const ModelRow *now =
-        model_find(table_of(level, track->table), track->row->bytes, track->row->key_len);
-    if (now == NULL) {
-        return STANDS_GONE;
-    }
-    return now->birth == track->row->birth ? STANDS_ON : STANDS_AGAIN;
-}
-
-static bool row_is(const ModelRow *row, const void *key, uint32_t key_len, const void *val,
-                   uint32_t val_len)
-{
-    return row->key_len == key_len && row->val_len == val_len &&
-           (key_len == 0 || memcmp(row->bytes, key, key_len) == 0) &&
-           (val_len == 0 || memcmp(model_row_val(row), val, val_len) == 0);
-}
-
-static void keep(Driver *d, Level *level, ModelRow *row, const void *key, const void *val)
-{
-    if (level->readonly && level->kept_count < KEPT && one_in(d, 3)) {
-        level->kept[level->kept_count++] = (Kept){key, val, model_row_ref(row)};
-    }
-}
-
-static void expect_kept(Level *level)
-{
-    for (uint32_t i = 0; i < level->kept_count; i++) {
-        Kept *kept = &level->kept[i];
-        uint32_t key_len = kept->row->key_len;
-        EXPECT(row_is(kept->row, kept->key != NULL ? kept->key : kept->row->bytes, key_len,
-                      kept->val, kept->row->val_len),
-               "what a read transaction returned has changed before its end");
-        model_row_unref(kept->row);
-    }
-    level->kept_count = 0;
-}
-
-/* The cursor must be on `at`, or on no row if that is the row count. */
-static void expect_moved(Driver *d, Level *level, Track *track, int rc, size_t at, Place otherwise)
-{
-    ModelTable *table = table_of(level, track->table);
-    const void *key = NULL;
-    const void *val = NULL;
-    uint32_t key_len = 0;
-    uint32_t val_len = 0;
-
-    d->counts->cursor_moves++;
-    if (at >= table->count) {
-        EXPECT(rc == SAP_NOTFOUND, "a cursor moved to no row answered %d", rc);
-        place_off(track, otherwise);
-        EXPECT_RC(sap_cursor_get(track->cur, &key, &key_len, &val, &val_len), SAP_NOTFOUND);
-        return;
-    }
-    ModelRow *row = table->rows[at];
-    EXPECT(rc == SAP_OK, "a cursor moved to row %zu of %zu answered %d", at, table->count, rc);
-    EXPECT_RC(sap_cursor_get(track->cur, &key, &key_len, &val, &val_len), SAP_OK);
-    EXPECT(row_is(row, key, key_len, val, val_len), "a cursor is not on row %zu of %zu", at,
-           table->count);
-    place_on(track, row);
-    keep(d, level, row, key, val);
-}
-
-static void cursor_to_absolute(Driver *d, Level *level, Track *track)
-{
-    ModelTable *table = table_of(level, track->table);
-    size_t count = table->count;
-
-    switch (below(d, 4)) {
-    case 0:
-        expect_moved(d, level, track, sap_cursor_first(track->cur), 0, PLACE_NOWHERE);
-        break;
-    case 1:
-        expect_moved(d, level, track, sap_cursor_last(track->cur), count - 1, PLACE_NOWHERE);
-        break;
-    case 2: {
-        uint32_t n = below(d, (uint32_t)count + 2);
-        expect_moved(d, level, track, sap_cursor_seek_nth(track->cur, n), n, PLACE_NOWHERE);
-        break;
-    }
-    default:
-        choose_key(d, track->table);
-        expect_moved(d, level, track, sap_cursor_seek(track->cur, d->key, d->key_len),
-                     model_lower_bound(table, d->key, d->key_len), PLACE_NOWHERE);
-        break;
-    }
-}
-
-/* From past the one end towards the other: the contract allows to stay or to come back. */
-static void cursor_turn_back(Driver *d, Level *level, Track *track, bool forward)
-{
-    size_t count = level->model->tables[track->table].count;
-    int rc = forward ? sap_cursor_next(track->cur) : sap_cursor_prev(track->cur);
-
-    if (rc == SAP_NOTFOUND) {
-        place_off(track, PLACE_NOWHERE);
-    } else {
-        expect_moved(d, level, track, rc, forward ? 0 : count - 1, PLACE_NOWHERE);
-    }
-}
-
-static void cursor_step(Driver *d, Level *level, Track *track, bool forward)
-{
-    ModelTable *table = table_of(level, track->table);
-    size_t none = table->count;
-    size_t at;
-
-    switch (track->place) {
-    case PLACE_NEVER:
-        at = forward ? 0 : table->count - 1;
-        break;
-    case PLACE_ROW:
-        at = model_lower_bound(table, track->row->bytes, track->row->key_len);
-        if (standing_of(level, track) == STANDS_AGAIN) {
-            cursor_to_absolute(d, level, track);
-            return;
-        }
-        if (forward) {
-            at += standing_of(level, track) == STANDS_ON ? 1 : 0;
-        } else {
-            at = at == 0 ? none : at - 1;
-        }
-        break;
-    case PLACE_END:
-    case PLACE_BEGIN:
-        if (forward != (track->place == PLACE_END)) {
-            cursor_turn_back(d, level, track, forward);
-            return;
-        }
-        at = none;
-        break;
-    default:
-        cursor_to_absolute(d, level, track);
-        return;
-    }
-    expect_moved(d, level, track,
-                 forward ? sap_cursor_next(track->cur) : sap_cursor_prev(track->cur), at,
-                 track->place == PLACE_NEVER ? PLACE_NOWHERE
-                 : forward                   ? PLACE_END
-                                             : PLACE_BEGIN);
-}
-
-static void cursor_look(Driver *d, Level *level, Track *track)
-{
-    const void *key = NULL;
-    const void *val = NULL;
-    uint32_t key_len = 0;
-    uint32_t val_len = 0;
-    uint64_t rank = UINT64_MAX;
-    Standing standing = standing_of(level, track);
-    int rc = sap_cursor_get(track->cur, &key, &key_len, &val, &val_len);
-
-    if (standing == STANDS_AGAIN) {
-        EXPECT(rc == SAP_OK || rc == SAP_NOTFOUND, "cursor_get answered %d", rc);
-        cursor_to_absolute(d, level, track);
-        return;
-    }
-    if (standing != STANDS_ON) {
-        EXPECT(rc == SAP_NOTFOUND, "cursor_get on no row answered %d", rc);
-        EXPECT_RC(sap_cursor_get_key(track->cur, &key, &key_len), SAP_NOTFOUND);
-        EXPECT_RC(sap_cursor_rank(track->cur, &rank), SAP_NOTFOUND);
-        return;
-    }
-    ModelTable *table = table_of(level, track->table);
-    size_t at = model_lower_bound(table, track->row->bytes, track->row->key_len);
-    ModelRow *row = table->rows[at];
-    EXPECT(rc == SAP_OK, "cursor_get answered %d", rc);
-    EXPECT(row_is(row, key, key_len, val, val_len), "a cursor has left its row %zu", at);
-    EXPECT_RC(sap_cursor_get_key(track->cur, &key, &key_len), SAP_OK);
-    EXPECT(key_len == row->key_len && (key_len == 0 || memcmp(key, row->bytes, key_len) == 0),
-           "cursor_get_key gives another key");
-    EXPECT_RC(sap_cursor_rank(track->cur, &rank), SAP_OK);
-    EXPECT(rank == at, "rank %llu instead of %zu", (unsigned long long)rank, at);
-}
-
-static void cursor_change(Driver *d, Level *level, Track *track)
-{
-    ModelTable *table = table_of(level, track->table);
-    Standing standing = standing_of(level, track);
-    bool removes = one_in(d, 2);
-
-    if (standing == STANDS_AGAIN) {
-        cursor_to_absolute(d, level, track);
-        return;
-    }
-    choose_value(d);
-    arm(d);
-    int rc =
-        removes ? sap_cursor_del(track->cur) : sap_cursor_put(track->cur, d->val, d->val_len, 0);
-    if (disarm(d, rc)) {
-        return;
-    }
-    if (level->readonly) {
-        EXPECT(rc == SAP_READONLY || (rc == SAP_NOTFOUND && standing != STANDS_ON),
-               "a change through a reader's cursor answered %d", rc);
-        return;
-    }
-    if (standing != STANDS_ON) {
-        EXPECT(rc == SAP_NOTFOUND, "a change through a cursor on no row answered %d", rc);
-        return;
-    }
-    EXPECT(rc == SAP_OK, "%s answered %d", removes ? "cursor_del" : "cursor_put", rc);
-    d->counts->changes++;
-    if (!removes) {
-        model_put(table, track->row->bytes, track->row->key_len, d->val, d->val_len);
-        return;
-    }
-    size_t at = model_lower_bound(table, track->row->bytes, track->row->key_len);
-    model_del(table, track->row->bytes, track->row->key_len);
-    if (at < table->count) {
-        place_on(track, table->rows[at]);
-    } else {
-        place_off(track, PLACE_END);
-    }
-    cursor_look(d, level, track);
-}
-
-static bool cursor_open_track(Driver *d, Level *level, Track *track)
-{
-    track->table = below(d, TABLES);
-    arm(d);
-    track->cur = track->table == 0 && one_in(d, 2)
-                     ? sap_cursor_open(level->txn)
-                     : sap_cursor_open_dbi(level->txn, table_dbis[track->table]);
-    bool failed = disarm(d, track->cur == NULL ? SAP_NOMEM : SAP_OK);
-    EXPECT(failed || track->cur != NULL, "no cursor");
-    return track->cur != NULL;
-}
-
-static void cursor_operate_once(Driver *d, Level *level, Track *track)
-{
-    switch (below(d, 12)) {
-    case 0:
-    case 1:
-        cursor_to_absolute(d, level, track);
-        break;
-    case 2:
-    case 3:
-        cursor_look(d, level, track);
-        break;
-    case 4:
-    case 5:
-    case 6:
-        cursor_step(d, level, track, true);
-        break;
-    case 7:
-    case 8:
-    case 9:
-        cursor_step(d, level, track, false);
-        break;
-    default:
-        cursor_change(d, level, track);
-        break;
-    }
-}
-
-static void cursor_operate(Driver *d, Level *level)
-{
-    Track *track = &level->tracks[below(d, CURSORS)];
-
-    if (track->cur == NULL && !cursor_open_track(d, level, track)) {
-        return;
-    }
-    uint32_t times = 1 + below(d, 6);
-    for (uint32_t i = 0; i < times; i++) {
-        cursor_operate_once(d, level, track);
-    }
-    if (one_in(d, 20)) {
-        track_close(track);
-    } else if (one_in(d, 20)) {
-        EXPECT_RC(sap_cursor_renew(track->cur, level->txn), SAP_OK);
-        place_off(track, PLACE_NEVER);
-    }
-}
-
-/* ---- Rows ----------------------------------------------------------------------------------- */
-
-/* Puts the chosen row; what it must answer is `expected`. */
-static void put_chosen(Driver *d, Level *level, size_t table, unsigned flags, int expected)
-{
-    uint32_t dbi = table_dbis[table];
-    bool shortcut = dbi == 0 && one_in(d, 2);
-    int rc;
-
-    arm(d);
-    if (flags == 0) {
-        rc = shortcut ? sap_txn_put(level->txn, d->key, d->key_len, d->val, d->val_len)
-                      : sap_txn_put_dbi(level->txn, dbi, d->key, d->key_len, d->val, d->val_len);
-    } else {
-        rc = shortcut ? sap_txn_put_flags(level->txn, d->key, d->key_len, d->val, d->val_len, flags,
-                                          NULL)
-                      : sap_txn_put_flags_dbi(level->txn, dbi, d->key, d->key_len, d->val,
-                                              d->val_len, flags, NULL);
-    }
-    if (disarm(d, rc)) {
-        return;
-    }
-    EXPECT(rc == expected, "a put of %u and %u bytes with flags %u answered %d instead of %d",
-           d->key_len, d->val_len, flags, rc, expected);
-    if (rc == SAP_OK) {
-        d->counts->changes++;
-        model_put(table_of(level, table), d->key, d->key_len, d->val, d->val_len);
-    }
-}
-
-static void op_put(Driver *d, Level *level)
-{
-    size_t table = below(d, TABLES);
-    unsigned flags = one_in(d, 6) ? SAP_NOOVERWRITE : 0;
-
-    choose_key(d, table);
-    choose_value(d);
-    bool exists = model_find(table_of(level, table), d->key, d->key_len) != NULL;
-    put_chosen(d, level, table, flags,
-               level->readonly        ? SAP_READONLY
-               : exists && flags != 0 ? SAP_EXISTS
-                                      : SAP_OK);
-}
-
-static void op_put_reserve(Driver *d, Level *level)
-{
-    size_t table = below(d, TABLES);
-    unsigned flags = SAP_RESERVE | (one_in(d, 3) ? SAP_NOOVERWRITE : 0);
-    void *room = NULL;
-
-    choose_key(d, table);
-    choose_value(d);
-    bool exists = model_find(table_of(level, table), d->key, d->key_len) != NULL;
-    arm(d);
-    int rc = sap_txn_put_flags_dbi(level->txn, table_dbis[table], d->key, d->key_len, NULL,
-                                   d->val_len, flags, &room);
-    if (disarm(d, rc)) {
-        return;
-    }
-    if (level->readonly) {
-        EXPECT(rc == SAP_READONLY, "a reserve through a reader answered %d", rc);
-        return;
-    }
-    if ((flags & SAP_NOOVERWRITE) != 0 && exists) {
-        EXPECT(rc == SAP_EXISTS || (rc == SAP_ERROR && d->val_len + d->key_len > d->leaf_value),
-               "a reserve of an existing row answered %d", rc);
-        return;
-    }
-    if (rc == SAP_ERROR) {
-        EXPECT(d->val_len + d->key_len > d->leaf_value, "no room reserved for %u and %u bytes",
-               d->key_len, d->val_len);
-        return;
-    }
-    EXPECT(rc == SAP_OK, "a reserve answered %d", rc);
-    EXPECT(d->val_len < d->config->page_size, "room for %u bytes in a leaf", d->val_len);
-    EXPECT(room != NULL || d->val_len == 0, "no pointer to the room");
-    if (d->val_len != 0) {
-        memcpy(room, d->val, d->val_len);
-    }
-    d->counts->changes++;
-    model_put(table_of(level, table), d->key, d->key_len, d->val, d->val_len);
-}
-
-static void op_put_too_long(Driver *d, Level *level)
-{
-    size_t table = below(d, TABLES);
-
-    d->key_len = d->max_key[table] + 1 + below(d, 3);
-    memset(d->key, 'k', d->key_len);
-    choose_value(d);
-    int rc = sap_txn_put_dbi(level->txn, table_dbis[table], d->key, d->key_len, d->val, d->val_len);
-    EXPECT(rc == SAP_FULL || (level->readonly && rc == SAP_READONLY),
-           "a key of %u bytes answered %d", d->key_len, rc);
-}
-
-static void op_del(Driver *d, Level *level)
-{
-    size_t table = below(d, TABLES);
-    ModelTable *rows = table_of(level, table);
-
-    if (rows->count != 0 && one_in(d, 2)) {
-        const ModelRow *row = rows->rows[below(d, (uint32_t)rows->count)];
-        d->key_len = row->key_len;
-        memcpy(d->key, row->bytes, row->key_len);
-    } else {
-        choose_key(d, table);
-    }
-    bool exists = model_find(rows, d->key, d->key_len) != NULL;
-    arm(d);
-    int rc = table == 0 && one_in(d, 2)
-                 ? sap_txn_del(level->txn, d->key, d->key_len)
-                 : sap_txn_del_dbi(level->txn, table_dbis[table], d->key, d->key_len);
-    if (disarm(d, rc)) {
-        return;
-    }
-    int expected = level->readonly ? SAP_READONLY : exists ? SAP_OK : SAP_NOTFOUND;
-    EXPECT(rc == expected, "a delete answered %d instead of %d", rc, expected);
-    if (rc == SAP_OK) {
-        d->counts->changes++;
-        model_del(rows, d->key, d->key_len);
-    }
-}
-
-/* Many deletes in a row empty pages, which single ones among puts rarely do. */
-static void op_del_run(Driver *d, Level *level)
-{
-    size_t table = below(d, TABLES);
-    ModelTable *rows = table_of(level, table);
-    size_t at = rows->count == 0 ? 0 : below(d, (uint32_t)rows->count);
-    uint32_t length = 1 + below(d, 60);
-
-    for (uint32_t i = 0; i < length && at < rows->count && !level->readonly; i++) {
-        ModelRow *row = model_row_ref(rows->rows[at]);
-        EXPECT_RC(sap_txn_del_dbi(level->txn, table_dbis[table], row->bytes, row->key_len), SAP_OK);
-        model_del(rows, row->bytes, row->key_len);
-        model_row_unref(row);
-        d->counts->changes++;
-    }
-}
-
-static void op_put_run(Driver *d, Level *level)
-{
-    size_t table = below(d, TABLES);
-    uint32_t length = 1 + below(d, 60);
-
-    for (uint32_t i = 0; i < length && !level->readonly; i++) {
-        choose_key(d, table);
-        choose_value(d);
-        put_chosen(d, level, table, 0, SAP_OK);
-    }
-}
-
-static void op_get(Driver *d, Level *level)
-{
-    size_t table = below(d, TABLES);
-    const void *val = d;
-    uint32_t val_len = 4711;
-
-    choose_key(d, table);
-    ModelRow *row = model_find(table_of(level, table), d->key, d->key_len);
-    int rc =
-        table == 0 && one_in(d, 2)
-            ? sap_txn_get(level->txn, d->key, d->key_len, &val, &val_len)
-            : sap_txn_get_dbi(level->txn, table_dbis[table], d->key, d->key_len, &val, &val_len);
-    if (row == NULL) {
-        EXPECT(rc == SAP_NOTFOUND, "get of no row answered %d", rc);
-        EXPECT(val == d && val_len == 4711, "get of no row touched its out-parameters");
-        return;
-    }
-    EXPECT(rc == SAP_OK, "get of a row answered %d", rc);
-    EXPECT(row_is(row, d->key, d->key_len, val, val_len), "get gives another value");
-    EXPECT_RC(sap_txn_get_dbi(level->txn, table_dbis[table], d->key, d->key_len, NULL, NULL),
-              SAP_OK);
-    keep(d, level, row, NULL, val);
-}
-
-static void op_count(Driver *d, Level *level)
-{
-    size_t table = below(d, TABLES);
-    bool with_lo = !one_in(d, 4);
-    bool with_hi = !one_in(d, 4);
-    uint64_t count = UINT64_MAX;
-
-    choose_key(d, table);
-    d->other_key_len = make_key(d, table, d->other_key);
-    const void *lo = with_lo ? d->key : NULL;
-    const void *hi = with_hi ? d->other_key : NULL;
-    uint32_t lo_len = with_lo ? d->key_len : 0;
-    uint32_t hi_len = with_hi ? d->other_key_len : 0;
-    uint64_t expected = model_count_range(table_of(level, table), lo, lo_len, hi, hi_len);
-    EXPECT_RC(sap_txn_count_range(level->txn, table_dbis[table], lo, lo_len, hi, hi_len, &count),
-              SAP_OK);
-    EXPECT(count == expected, "%llu rows counted instead of %llu", (unsigned long long)count,
-           (unsigned long long)expected);
+    EXPECT_RC(sap_db_stat(d->db, &stat), SAP_OK);
+    return stat.txnid;
 }
 
 static void op_stat(Driver *d, Chain *chain, Level *level)
 {
-    size_t table = below(d, TABLES);
+    size_t table = some_table(d);
     SapStat stat;
     size_t count = table_of(level, table)->count;
 
-    EXPECT_RC(sap_dbi_stat(level->txn, table_dbis[table], &stat), SAP_OK);
+    EXPECT_RC(sap_dbi_stat(level->txn, d->tables[table].dbi, &stat), SAP_OK);
     EXPECT(stat.num_entries == count, "%llu entries instead of %zu",
            (unsigned long long)stat.num_entries, count);
     EXPECT((stat.tree_depth == 0) == (count == 0), "depth %u with %zu rows", stat.tree_depth,
@@ -812,21 +77,6 @@ static void op_stat(Driver *d, Chain *chain, Level *level)
     EXPECT(stat.txnid == d->txnid, "db_stat has another id than after the last commit");
 }
 
-/* ---- Transactions --------------------------------------------------------------------------- */
-
-static Level *top_of(Chain *chain)
-{
-    return &chain->levels[chain->depth - 1];
-}
-
-static uint64_t newest_txnid(Driver *d)
-{
-    SapStat stat;
-
-    EXPECT_RC(sap_db_stat(d->db, &stat), SAP_OK);
-    return stat.txnid;
-}
-
 /* False: an allocation was made to fail. */
 static bool push_level(Driver *d, Chain *chain, bool readonly)
 {
@@ -835,9 +85,9 @@ static bool push_level(Driver *d, Chain *chain, bool readonly)
     SapTxnCtx *txn = NULL;
     unsigned flags = readonly ? SAP_TXN_RDONLY : parent == NULL && one_in(d, 4) ? SAP_TXN_WAIT : 0;
 
-    arm(d);
+    driver_arm(d);
     int rc = sap_txn_begin_rc(d->db, parent, flags, &txn);
-    if (disarm(d, rc)) {
+    if (driver_disarm(d, rc)) {
         return false;
     }
     EXPECT(rc == SAP_OK && txn != NULL, "begin answered %d", rc);
@@ -853,6 +103,7 @@ static bool push_level(Driver *d, Chain *chain, bool readonly)
     memset(level, 0, sizeof *level);
     level->txn = txn;
     level->model = model_copy(base);
+    level->touched = model_copy(d->no_rows);
     level->readonly = readonly;
     return true;
 }
@@ -867,9 +118,9 @@ static void orphan_tracks(Driver *d, Level *level)
         EXPECT_RC(sap_cursor_next(level->tracks[i].cur), SAP_ERROR);
         Track *orphan = &d->orphans[below(d, ORPHANS)];
         if (orphan->cur != NULL) {
-            track_close(orphan);
+            driver_track_close(orphan);
         }
-        place_off(&level->tracks[i], PLACE_NEVER);
+        driver_place_off(&level->tracks[i], PLACE_NEVER);
         *orphan = level->tracks[i];
         level->tracks[i].cur = NULL;
     }
@@ -881,7 +132,9 @@ static void drop_level(Driver *d, Chain *chain)
 
     orphan_tracks(d, level);
     model_free(level->model);
+    model_free(level->touched);
     level->model = NULL;
+    level->touched = NULL;
     level->txn = NULL;
     chain->depth--;
 }
@@ -894,16 +147,17 @@ static void check_before_end(Driver *d, Chain *chain)
         d->counts->rows += model_expect_same(level->model, level->txn);
         d->counts->snapshots++;
     }
-    expect_kept(level);
+    driver_expect_kept(level);
 }
 
-static void after_outer_commit(Driver *d, Model *now)
+static void after_outer_commit(Driver *d, Model *now, const Model *touched)
 {
     uint64_t txnid = newest_txnid(d);
     bool changed = !model_same(d->committed, now);
 
     EXPECT(changed ? txnid > d->txnid : txnid >= d->txnid, "a commit has id %llu after %llu",
            (unsigned long long)txnid, (unsigned long long)d->txnid);
+    driver_expect_told(d, d->committed, now, touched);
     d->txnid = txnid;
     model_free(d->committed);
     d->committed = now;
@@ -912,6 +166,16 @@ static void after_outer_commit(Driver *d, Model *now)
         d->counts->rows += model_expect_committed(d->committed, d->db);
     } else {
         model_expect_verified(d->db);
+    }
+}
+
+static void merge_touched(Model *into, const Model *from)
+{
+    for (size_t i = 0; i < TABLES; i++) {
+        for (size_t j = 0; j < from->tables[i].count; j++) {
+            const ModelRow *row = from->tables[i].rows[j];
+            model_put(&into->tables[i], row->bytes, row->key_len, NULL, 0);
+        }
     }
 }
 
@@ -925,26 +189,32 @@ static void commit_top(Driver *d, Chain *chain)
         d->counts->rows += model_expect_same(level->model, level->txn);
     }
     bool async = one_in(d, 4);
-    arm(d);
+    driver_arm(d);
     int rc = async ? sap_txn_commit_async(level->txn, &lsn) : sap_txn_commit(level->txn);
-    bool failed = disarm(d, rc);
+    bool failed = driver_disarm(d, rc);
     EXPECT(failed || rc == SAP_OK, "commit answered %d", rc);
     if (failed || level->readonly) {
         drop_level(d, chain);
+        driver_expect_told(d, NULL, NULL, NULL);
         return;
     }
     Model *now = level->model;
+    Model *touched = level->touched;
     level->model = NULL;
+    level->touched = NULL;
     drop_level(d, chain);
     if (chain->depth == 0) {
-        after_outer_commit(d, now);
+        after_outer_commit(d, now, touched);
         if (async) {
             EXPECT_RC(sap_db_wait_durable(d->db, lsn), SAP_OK);
         }
     } else {
         model_free(top_of(chain)->model);
         top_of(chain)->model = now;
+        merge_touched(top_of(chain)->touched, touched);
+        driver_expect_told(d, NULL, NULL, NULL);
     }
+    model_free(touched);
 }
 
 /* Aborts the level and all below it in one call. */
@@ -953,7 +223,7 @@ static void abort_from(Driver *d, Chain *chain, uint32_t depth)
     SapTxnCtx *txn = chain->levels[depth].txn;
 
     for (uint32_t i = depth; i < chain->depth; i++) {
-        expect_kept(&chain->levels[i]);
+        driver_expect_kept(&chain->levels[i]);
     }
     check_before_end(d, chain);
     sap_txn_abort(txn);
@@ -980,6 +250,8 @@ static void op_busy_parent(Driver *d, Chain *chain)
     if (!level->readonly) {
         EXPECT_RC(sap_txn_put(txn, "x", 1, "y", 1), SAP_BUSY);
         EXPECT_RC(sap_txn_del(txn, "x", 1), SAP_BUSY);
+        EXPECT_RC(sap_txn_del_range(txn, 0, NULL, 0, NULL, 0, &count), SAP_BUSY);
+        EXPECT_RC(sap_txn_put_if(txn, 0, "x", 1, "y", 1, "z", 1), SAP_BUSY);
     }
     EXPECT_RC(sap_txn_count_range(txn, 0, NULL, 0, NULL, 0, &count), SAP_BUSY);
     EXPECT_RC(sap_txn_stat(txn, &stat), SAP_BUSY);
@@ -1013,19 +285,26 @@ static void op_orphan(Driver *d, Level *level)
             return;
         }
     }
-    track_close(orphan);
+    driver_track_close(orphan);
 }
 
 /* Calls on the DB while transactions are open. */
 static void op_db(Driver *d)
 {
     size_t table = below(d, TABLES);
-    OrderKind order = (OrderKind)((d->config->order + table) % ORDER_COUNT);
+    const Table *t = &d->tables[table];
     SapTxnCtx *txn = NULL;
 
     model_expect_verified(d->db);
-    EXPECT_RC(sap_dbi_open(d->db, table_dbis[table], order_cmp(order), order_ctx(order), 0),
+    EXPECT_RC(sap_dbi_open(d->db, t->dbi, order_cmp(t->order), order_ctx(t->order), t->flags),
               SAP_OK);
+    if (has_pairs(table)) {
+        EXPECT_RC(sap_dbi_set_dupsort(d->db, t->dbi, order_cmp(t->value_order),
+                                      order_ctx(t->value_order)),
+                  SAP_OK);
+        EXPECT_RC(sap_dbi_set_dupsort(d->db, t->dbi, order_cmp(t->value_order), d), SAP_BUSY);
+    }
+    EXPECT_RC(sap_db_restore(d->db, stream_read, &d->saved), SAP_BUSY);
     EXPECT_RC(sap_dbi_open(d->db, 500, NULL, NULL, 0), SAP_BUSY);
     EXPECT_RC(sap_db_close(d->db), SAP_BUSY);
     EXPECT_RC(sap_db_sync(d->db), SAP_OK);
@@ -1068,67 +347,104 @@ static void op_level(Driver *d, Chain *chain)
     }
 }
 
+/* Rare ones, which cost much or end soon. */
+static void operate_rarely(Driver *d, Chain *chain, Level *level)
+{
+    switch (below(d, 8)) {
+    case 0:
+    case 1:
+        driver_op_put_too_long(d, level);
+        break;
+    case 2:
+    case 3:
+        op_db(d);
+        break;
+    case 4:
+        driver_op_protected(d, level);
+        break;
+    case 5:
+        if (one_in(d, 2)) {
+            bool here = level->readonly && one_in(d, 2);
+            driver_op_stream(d, here ? level->txn : NULL, here ? level->model : d->committed);
+        }
+        break;
+    default:
+        op_stat(d, chain, level);
+        break;
+    }
+}
+
 static void operate(Driver *d)
 {
     Chain *chain = &d->chains[one_in(d, 3) ? below(d, READERS) : WRITER];
     bool writer = chain == &d->chains[WRITER];
 
     if (chain->depth == 0) {
+        if (one_in(d, 3)) {
+            driver_op_watch(d, d->chains[WRITER].depth != 0);
+        }
         push_level(d, chain, !writer);
         return;
     }
     Level *level = top_of(chain);
-    switch (below(d, 20)) {
+    switch (below(d, 28)) {
     case 0:
     case 1:
     case 2:
     case 3:
-        op_put(d, level);
+        driver_op_put(d, level);
         break;
     case 4:
-        op_put_run(d, level);
+        driver_op_put_run(d, level);
         break;
     case 5:
-        op_put_reserve(d, level);
+        driver_op_put_reserve(d, level);
         break;
     case 6:
     case 7:
-        op_del(d, level);
+        driver_op_del(d, level);
         break;
     case 8:
-        op_del_run(d, level);
+        driver_op_del_run(d, level);
         break;
     case 9:
-        op_get(d, level);
+        driver_op_get(d, level);
         break;
     case 10:
-        op_count(d, level);
+        driver_op_count(d, level);
         break;
     case 11:
-        op_stat(d, chain, level);
+        driver_op_del_range(d, level);
         break;
     case 12:
-        op_level(d, chain);
+        driver_op_load(d, level);
         break;
     case 13:
+        driver_op_put_if(d, level);
+        break;
     case 14:
+        driver_op_merge(d, level);
+        break;
     case 15:
     case 16:
-        cursor_operate(d, level);
+        driver_op_del_dup(d, level);
         break;
     case 17:
-        if (one_in(d, 3)) {
-            op_put_too_long(d, level);
-        } else {
-            op_orphan(d, level);
-        }
-        break;
     case 18:
-        if (one_in(d, 3)) {
-            op_db(d);
-        } else {
-            op_get(d, level);
-        }
+        driver_op_ttl(d, level);
+        break;
+    case 19:
+        op_orphan(d, level);
+        break;
+    case 20:
+        operate_rarely(d, chain, level);
+        break;
+    case 21:
+    case 22:
+    case 23:
+    case 24:
+    case 25:
+        driver_cursor_operate(d, level);
         break;
     default:
         op_level(d, chain);
@@ -1148,7 +464,7 @@ static uint32_t find_max_key(Driver *d, SapTxnCtx *txn, size_t table)
     memset(d->key, 'm', page_size);
     while (hi - lo > 1) {
         uint32_t mid = lo + (hi - lo) / 2;
-        int rc = sap_txn_put_dbi(txn, table_dbis[table], d->key, mid, "v", 1);
+        int rc = sap_txn_put_dbi(txn, d->tables[table].dbi, d->key, mid, "v", 1);
         EXPECT(rc == SAP_OK || rc == SAP_FULL, "a key of %u bytes answered %d", mid, rc);
         if (rc == SAP_OK) {
             lo = mid;
@@ -1182,28 +498,80 @@ static uint32_t find_leaf_value(SapTxnCtx *txn, uint32_t page_size)
     return lo;
 }
 
+/* The longest key of a row that expires. */
+static uint32_t find_max_ttl_key(Driver *d, SapTxnCtx *txn)
+{
+    uint32_t len = d->config->page_size;
+    int rc = SAP_FULL;
+
+    memset(d->key, 'm', len);
+    while (rc == SAP_FULL) {
+        len--;
+        rc = sap_txn_put_ttl_dbi(txn, d->tables[TABLE_TTL].dbi, d->tables[TABLE_META].dbi, d->key,
+                                 len, "v", 1, 1);
+    }
+    EXPECT_RC(rc, SAP_OK);
+    return len;
+}
+
+static void choose_tables(Driver *d)
+{
+    static const uint32_t dbis[TABLES] = {0, 1, 7, 1023, 20, 21, 300, 301};
+
+    for (size_t i = 0; i < TABLES; i++) {
+        Table *t = &d->tables[i];
+        t->dbi = dbis[i];
+        t->order =
+            i == TABLE_META ? ORDER_BYTES : (OrderKind)((d->config->order + i) % ORDER_COUNT);
+        t->value_order = i == TABLE_PAIRS ? ORDER_BYTES : (OrderKind)((t->order + 2) % ORDER_COUNT);
+        t->flags = has_pairs(i) ? SAP_DBI_DUPSORT : i == TABLE_META ? SAP_DBI_TTL_META : 0;
+    }
+}
+
+static void make_models(Driver *d)
+{
+    d->committed = model_new();
+    for (size_t i = 0; i < TABLES; i++) {
+        const Table *t = &d->tables[i];
+        model_add_table(d->committed, t->dbi, order_cmp(t->order), order_ctx(t->order));
+        ModelTable *table = &d->committed->tables[i];
+        table->dupsort = has_pairs(i);
+        table->ttl_meta = i == TABLE_META;
+        if (has_pairs(i)) {
+            table->vcmp = order_cmp(t->value_order);
+            table->vcmp_ctx = order_ctx(t->value_order);
+        }
+    }
+    d->no_rows = model_copy(d->committed);
+}
+
+static void measure_limits(Driver *d)
+{
+    SapTxnCtx *txn = NULL;
+
+    EXPECT_RC(sap_txn_begin_rc(d->db, NULL, 0, &txn), SAP_OK);
+    d->leaf_value = find_leaf_value(txn, d->config->page_size);
+    for (size_t i = 0; i < TABLE_TTL; i++) {
+        uint32_t longest = find_max_key(d, txn, i);
+        d->tables[i].max_key = has_pairs(i) ? longest - 8 : longest;
+        d->tables[i].max_pair = longest + 1;
+    }
+    d->tables[TABLE_TTL].max_key = find_max_ttl_key(d, txn);
+    sap_txn_abort(txn);
+}
+
 static void open_db(Driver *d)
 {
     const DriverConfig *config = d->config;
-    SapTxnCtx *txn = NULL;
 
     backing_open(&d->backing, config->backing, config->page_size, UINT64_C(256) << 20);
     d->db = sap_db_open(d->backing.arena, one_in(d, 2) ? 0 : config->page_size,
                         order_cmp(config->order), order_ctx(config->order));
     EXPECT(d->db != NULL, "no DB");
-    d->committed = model_new();
-    for (size_t i = 0; i < TABLES; i++) {
-        OrderKind order = (OrderKind)((config->order + i) % ORDER_COUNT);
-        EXPECT_RC(sap_dbi_open(d->db, table_dbis[i], order_cmp(order), order_ctx(order), 0),
-                  SAP_OK);
-        model_add_table(d->committed, table_dbis[i], order_cmp(order), order_ctx(order));
-    }
-    EXPECT_RC(sap_txn_begin_rc(d->db, NULL, 0, &txn), SAP_OK);
-    d->leaf_value = find_leaf_value(txn, config->page_size);
-    for (size_t i = 0; i < TABLES; i++) {
-        d->max_key[i] = find_max_key(d, txn, i);
-    }
-    sap_txn_abort(txn);
+    choose_tables(d);
+    driver_open_tables(d, d->db);
+    make_models(d);
+    measure_limits(d);
     d->txnid = newest_txnid(d);
 }
 
@@ -1216,12 +584,14 @@ static void close_db(Driver *d)
     }
     for (uint32_t i = 0; i < ORPHANS; i++) {
         if (d->orphans[i].cur != NULL) {
-            track_close(&d->orphans[i]);
+            driver_track_close(&d->orphans[i]);
         }
     }
     d->counts->rows += model_expect_committed(d->committed, d->db);
+    driver_restore_saved(d);
     EXPECT_RC(sap_db_close(d->db), SAP_OK);
     model_free(d->committed);
+    model_free(d->no_rows);
     backing_close(&d->backing);
 }
 
@@ -1256,11 +626,15 @@ void driver_run(const DriverConfig *config, Choice *choice, DriverCounts *counts
 void driver_print_counts(const char *name, const DriverCounts *counts)
 {
     printf("%s: %llu operations, %llu changes, %llu cursor moves, %llu commits, %llu aborts, "
-           "%llu children, %llu snapshots, %llu rows compared, %llu faults\n",
+           "%llu children, %llu snapshots, %llu rows compared, %llu faults, %llu changes of pairs, "
+           "%llu ranges, %llu loads, %llu merges, %llu rows expired, %llu events, %llu streams\n",
            name, (unsigned long long)counts->operations, (unsigned long long)counts->changes,
            (unsigned long long)counts->cursor_moves, (unsigned long long)counts->commits,
            (unsigned long long)counts->aborts, (unsigned long long)counts->children,
            (unsigned long long)counts->snapshots, (unsigned long long)counts->rows,
-           (unsigned long long)counts->faults);
+           (unsigned long long)counts->faults, (unsigned long long)counts->pairs,
+           (unsigned long long)counts->ranges, (unsigned long long)counts->loads,
+           (unsigned long long)counts->merges, (unsigned long long)counts->expiries,
+           (unsigned long long)counts->events, (unsigned long long)counts->streams);
     fflush(stdout);
 }

@@ -1,9 +1,10 @@
 /* driver.h - operations by choice on an engine and on a model of it, compared all along.
  *
- * One run makes an arena and a DB with four tables, performs operations on a write transaction
- * with nested children, on a few read transactions that stay open across commits, and on cursors
- * of all of them, and ends with everything closed and all memory given back. It aborts at the
- * first answer that the model does not give. */
+ * One run makes an arena and a DB with eight tables (plain ones, tables of pairs, one whose rows
+ * expire), performs operations on a write transaction with nested children, on a few read
+ * transactions that stay open across commits, and on cursors of all of them, with watches and
+ * checkpoint streams in between, and ends with everything closed and all memory given back. It
+ * aborts at the first answer that the model does not give. */
 #ifndef SAPLING_TESTS_DRIVER_H
 #define SAPLING_TESTS_DRIVER_H
 
@@ -54,6 +55,13 @@ typedef struct DriverCounts {
     uint64_t snapshots; /* old read transactions compared in full */
     uint64_t rows;      /* compared */
     uint64_t faults;    /* allocations made to fail */
+    uint64_t pairs;     /* put and deleted one by one */
+    uint64_t ranges;    /* deleted */
+    uint64_t loads;
+    uint64_t merges;
+    uint64_t expiries; /* rows removed because they had expired */
+    uint64_t events;   /* told to watches */
+    uint64_t streams;  /* written and restored */
 } DriverCounts;
 
 extern const uint32_t driver_page_sizes[];

@@ -6,14 +6,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* How many are open, and the memory in use before the first of them was. */
+static uint32_t open_count;
+static size_t live_before;
+
 void mirror_open(Mirror *m, SapMemArena *arena, uint32_t page_size, OrderKind order)
 {
     memset(m, 0, sizeof *m);
-    m->live = mem_live_total();
+    if (open_count++ == 0) {
+        live_before = mem_live_total();
+    }
+    m->borrows_arena = arena != NULL;
     m->db = sap_db_open(arena, page_size, order_cmp(order), order_ctx(order));
     EXPECT(m->db != NULL, "no DB");
     m->committed = model_new();
     model_add_table(m->committed, 0, order_cmp(order), order_ctx(order));
+}
+
+void mirror_drop(Mirror *m)
+{
+    while (m->depth != 0) {
+        mirror_abort(m);
+    }
+    EXPECT_RC(sap_db_close(m->db), SAP_OK);
+    model_free(m->committed);
+    /* An arena may keep what it got for the next user. */
+    EXPECT(--open_count != 0 || m->borrows_arena || mem_live_total() == live_before,
+           "%zu bytes live instead of %zu", mem_live_total(), live_before);
 }
 
 void mirror_close(Mirror *m)
@@ -22,9 +41,7 @@ void mirror_close(Mirror *m)
         mirror_abort(m);
     }
     model_expect_committed(m->committed, m->db);
-    EXPECT_RC(sap_db_close(m->db), SAP_OK);
-    model_free(m->committed);
-    EXPECT(mem_live_total() == m->live, "%zu bytes live instead of %zu", mem_live_total(), m->live);
+    mirror_drop(m);
 }
 
 size_t mirror_add(Mirror *m, uint32_t dbi, OrderKind order, unsigned flags)
@@ -118,8 +135,8 @@ void mirror_del_range(Mirror *m, size_t table, const void *lo, uint32_t lo_len, 
     ModelTable *rows = mirror_table(m, table);
     uint64_t deleted = UINT64_MAX;
 
-    EXPECT_RC(
-        sap_txn_del_range(mirror_txn(m), rows->dbi, lo, lo_len, hi, hi_len, &deleted), SAP_OK);
+    EXPECT_RC(sap_txn_del_range(mirror_txn(m), rows->dbi, lo, lo_len, hi, hi_len, &deleted),
+              SAP_OK);
     uint64_t expected = model_del_range(rows, lo, lo_len, hi, hi_len);
     EXPECT(deleted == expected, "%llu rows deleted instead of %llu", (unsigned long long)deleted,
            (unsigned long long)expected);
@@ -141,8 +158,7 @@ int load_rows(SapTxnCtx *txn, uint32_t dbi, const ModelTable *source)
         vals[i] = row->val_len == 0 ? NULL : model_row_val(row);
         val_lens[i] = row->val_len;
     }
-    int rc =
-        sap_txn_load_sorted(txn, dbi, keys, key_lens, vals, val_lens, (uint32_t)source->count);
+    int rc = sap_txn_load_sorted(txn, dbi, keys, key_lens, vals, val_lens, (uint32_t)source->count);
     free(keys);
     free(vals);
     free(key_lens);

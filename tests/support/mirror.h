@@ -17,13 +17,16 @@ typedef struct Mirror {
     SapTxnCtx *txns[MIRROR_LEVELS]; /* a writer and its descendants */
     Model *models[MIRROR_LEVELS];   /* what each sees */
     uint32_t depth;
-    size_t live; /* memory in use before it was opened */
+    bool borrows_arena;
 } Mirror;
 
 /* `arena` NULL: a heap of its own. Release with mirror_close(). */
 void mirror_open(Mirror *m, SapMemArena *arena, uint32_t page_size, OrderKind order);
-/* Aborts what is open, compares once more, closes, and expects all memory back. */
+/* Aborts what is open, compares once more, closes, and after the last one expects that the memory
+ * in use is what it was before the first was opened. */
 void mirror_close(Mirror *m);
+/* The same without a comparison, for a DB whose content is no longer the model's. */
+void mirror_drop(Mirror *m);
 
 /* Opens a table, flags as for dbi_open(); and one whose values are in an order of their own.
  * Returns its index. */

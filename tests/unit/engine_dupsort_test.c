@@ -105,8 +105,8 @@ START_TEST(a_pair_that_is_there_exists)
     mirror_begin(&m);
     put_fruit();
     ck_assert_int_eq(sap_txn_put_dbi(mirror_txn(&m), DUP, "apple", 5, "red", 3), SAP_EXISTS);
-    ck_assert_int_eq(
-        sap_txn_put_flags_dbi(mirror_txn(&m), DUP, "apple", 5, "red", 3, 0, NULL), SAP_EXISTS);
+    ck_assert_int_eq(sap_txn_put_flags_dbi(mirror_txn(&m), DUP, "apple", 5, "red", 3, 0, NULL),
+                     SAP_EXISTS);
     mirror_compare(&m);
     mirror_commit(&m);
 }
@@ -135,9 +135,9 @@ START_TEST(nooverwrite_asks_for_the_key_and_not_for_the_pair)
 {
     mirror_begin(&m);
     put_fruit();
-    ck_assert_int_eq(sap_txn_put_flags_dbi(mirror_txn(&m), DUP, "apple", 5, "brown", 5,
-                                           SAP_NOOVERWRITE, NULL),
-                     SAP_EXISTS);
+    ck_assert_int_eq(
+        sap_txn_put_flags_dbi(mirror_txn(&m), DUP, "apple", 5, "brown", 5, SAP_NOOVERWRITE, NULL),
+        SAP_EXISTS);
     mirror_compare(&m);
     ck_assert_int_eq(
         sap_txn_put_flags_dbi(mirror_txn(&m), DUP, "kiwi", 4, "green", 5, SAP_NOOVERWRITE, NULL),
@@ -374,8 +374,8 @@ END_TEST
 
 START_TEST(key_and_value_are_not_confused)
 {
-    static const char *const pairs[] = {"", "", "", "abc", "a",   "", "a",  "bc", "a", "c",
-                                        "ab", "", "ab", "c", "abc", "", "b", ""};
+    static const char *const pairs[] = {"",  "",   "", "abc", "a", "",    "a", "bc", "a",
+                                        "c", "ab", "", "ab",  "c", "abc", "",  "b",  ""};
     uint64_t n = 0;
 
     mirror_begin(&m);
@@ -464,7 +464,8 @@ START_TEST(key_and_value_together_keep_to_the_limit_of_a_key)
     mirror_begin(&m);
     ck_assert_int_eq(sap_txn_get_dbi(mirror_txn(&m), DUP, bytes, PAGE, NULL, NULL), SAP_NOTFOUND);
     ck_assert_int_ne(sap_txn_del_dup_dbi(mirror_txn(&m), DUP, bytes, pair, bytes, PAGE), SAP_OK);
-    ck_assert_int_ne(sap_txn_put_dbi(mirror_txn(&m), DUP, bytes, 1, bytes, SAP_MAX_VAL_LEN), SAP_OK);
+    ck_assert_int_ne(sap_txn_put_dbi(mirror_txn(&m), DUP, bytes, 1, bytes, SAP_MAX_VAL_LEN),
+                     SAP_OK);
     mirror_compare(&m);
 }
 END_TEST

@@ -15,7 +15,13 @@ enum { TIMEOUT_S = 600, BIG = 3000, DUP = 3, LONGEST = 64 };
 
 static uint8_t filler[BIG + 16];
 
-typedef enum RowShape { ROWS_SEQUENTIAL, ROWS_SCATTERED, ROWS_PREFIXED, ROWS_CHAINED, ROW_SHAPES } RowShape;
+typedef enum RowShape {
+    ROWS_SEQUENTIAL,
+    ROWS_SCATTERED,
+    ROWS_PREFIXED,
+    ROWS_CHAINED,
+    ROW_SHAPES
+} RowShape;
 
 static uint32_t key_of(RowShape shape, uint32_t n, uint8_t key[LONGEST])
 {
@@ -131,6 +137,43 @@ START_TEST(every_small_count_loads_into_every_page_size)
             mirror_commit(&m);
             mirror_close(&m);
         }
+    }
+}
+END_TEST
+
+/* Rows behind a long common prefix, then some without: what the first ones saved is lost. */
+START_TEST(keys_may_lose_their_common_prefix_anywhere)
+{
+    static const uint32_t page_sizes[] = {256, 257, 512, 1024};
+    uint8_t key[400];
+
+    for (uint32_t i = 0; i < 4 * 2 * 60; i++) {
+        Mirror m;
+        uint32_t page_size = page_sizes[i % 4];
+        OrderKind order = i / 4 % 2 == 0 ? ORDER_BYTES : ORDER_LENGTH;
+        uint32_t behind = i / 8;
+        uint32_t prefix = page_size / 4;
+        expect_context("page size %u, order %d, %u rows behind %u bytes", page_size, (int)order,
+                       behind, prefix);
+        mirror_open(&m, NULL, page_size, order);
+        Batch batch = batch_like(mirror_table(&m, 0));
+        for (uint32_t n = 0; n < behind + 20; n++) {
+            memset(key, 'p', prefix);
+            if (n >= behind) {
+                key[n % 3] = 'q';
+            }
+            store_u32be(key + prefix, n * 977);
+            model_put(batch.rows, key, prefix + 4, filler, page_size / 8);
+        }
+        mirror_begin(&m);
+        mirror_load(&m, 0, batch.rows);
+        mirror_commit(&m);
+        mirror_begin(&m);
+        mirror_del_range(&m, 0, "pq", 2, NULL, 0);
+        mirror_load(&m, 0, batch.rows);
+        mirror_commit(&m);
+        model_free(batch.model);
+        mirror_close(&m);
     }
 }
 END_TEST
@@ -551,6 +594,7 @@ int main(void)
     tcase_set_timeout(tcase, TIMEOUT_S);
     tcase_add_test(tcase, a_load_into_an_empty_table_equals_puts);
     tcase_add_test(tcase, every_small_count_loads_into_every_page_size);
+    tcase_add_test(tcase, keys_may_lose_their_common_prefix_anywhere);
     tcase_add_test(tcase, pairs_load_in_the_order_of_pairs);
     tcase_add_test(tcase, a_loaded_table_can_be_changed_like_any_other);
     tcase_add_test(tcase, a_load_into_a_table_with_rows_equals_puts);

@@ -81,7 +81,8 @@ static void model_sweep(uint64_t now, uint64_t max, uint64_t *deleted)
     uint64_t expires = 0;
 
     *deleted = 0;
-    while (*deleted < max && model_first_expired(mirror_table(&m, meta), now, &key, &len, &expires)) {
+    while (*deleted < max &&
+           model_first_expired(mirror_table(&m, meta), now, &key, &len, &expires)) {
         uint8_t copy[64];
         memcpy(copy, key, len);
         model_del_ttl(mirror_table(&m, data), mirror_table(&m, meta), copy, len);
@@ -210,12 +211,12 @@ START_TEST(expiry_rows_are_laid_out_as_documented)
     uint32_t val_len = 0;
 
     put("key", "v", UINT64_C(0x0102030405060708));
-    ck_assert_int_eq(
-        sap_txn_get_dbi(mirror_txn(&m), META, by_key, sizeof by_key, &val, &val_len), SAP_OK);
+    ck_assert_int_eq(sap_txn_get_dbi(mirror_txn(&m), META, by_key, sizeof by_key, &val, &val_len),
+                     SAP_OK);
     ck_assert_uint_eq(val_len, 8);
     ck_assert_uint_eq(load_u64be(val), UINT64_C(0x0102030405060708));
-    ck_assert_int_eq(
-        sap_txn_get_dbi(mirror_txn(&m), META, by_time, sizeof by_time, &val, &val_len), SAP_OK);
+    ck_assert_int_eq(sap_txn_get_dbi(mirror_txn(&m), META, by_time, sizeof by_time, &val, &val_len),
+                     SAP_OK);
     ck_assert_uint_eq(val_len, 0);
     expect_no_stale_rows();
 }
@@ -231,17 +232,16 @@ START_TEST(keys_and_values_may_be_anything)
     for (uint32_t len = 0; len <= 4; len++) {
         EXPECT_RC(sap_txn_put_ttl_dbi(txn, DATA, META, zeros, len, filler, len * 700, 10 + len),
                   SAP_OK);
-        model_put_ttl(mirror_table(&m, data), mirror_table(&m, meta), zeros, len, filler,
-                      len * 700, 10 + len);
+        model_put_ttl(mirror_table(&m, data), mirror_table(&m, meta), zeros, len, filler, len * 700,
+                      10 + len);
     }
     for (uint32_t len = 0; len <= 4; len++) {
         ck_assert_int_eq(sap_txn_get_ttl_dbi(txn, DATA, META, zeros, len, 9 + len, &val, &val_len),
                          SAP_OK);
         ck_assert_uint_eq(val_len, len * 700);
         ck_assert(val_len == 0 || memcmp(val, filler, val_len) == 0);
-        ck_assert_int_eq(
-            sap_txn_get_ttl_dbi(txn, DATA, META, zeros, len, 10 + len, &val, &val_len),
-            SAP_NOTFOUND);
+        ck_assert_int_eq(sap_txn_get_ttl_dbi(txn, DATA, META, zeros, len, 10 + len, &val, &val_len),
+                         SAP_NOTFOUND);
     }
     mirror_compare(&m);
     sweep(12, UINT64_MAX, 3);
@@ -278,8 +278,8 @@ START_TEST(keys_may_be_nine_bytes_shorter_than_otherwise)
         sap_txn_put_ttl_dbi(mirror_txn(&m), DATA, META, key, SAP_MAX_KEY_LEN - 8, "v", 1, 5),
         SAP_FULL);
     mirror_compare(&m);
-    ck_assert_int_eq(
-        sap_txn_put_ttl_dbi(mirror_txn(&m), DATA, META, key, longest - 9, "v", 1, 5), SAP_OK);
+    ck_assert_int_eq(sap_txn_put_ttl_dbi(mirror_txn(&m), DATA, META, key, longest - 9, "v", 1, 5),
+                     SAP_OK);
     model_put_ttl(mirror_table(&m, data), mirror_table(&m, meta), key, longest - 9, "v", 1, 5);
     ck_assert_int_eq(
         sap_txn_get_ttl_dbi(mirror_txn(&m), DATA, META, key, longest + 2, 4, NULL, NULL),
@@ -289,13 +289,13 @@ END_TEST
 
 START_TEST(a_value_that_is_too_long_changes_neither_table)
 {
-    ck_assert_int_eq(sap_txn_put_ttl_dbi(mirror_txn(&m), DATA, META, "k", 1, filler,
-                                         SAP_MAX_VAL_LEN + 1, 5),
-                     SAP_FULL);
+    ck_assert_int_eq(
+        sap_txn_put_ttl_dbi(mirror_txn(&m), DATA, META, "k", 1, filler, SAP_MAX_VAL_LEN + 1, 5),
+        SAP_FULL);
     put("k", "v", 5);
-    ck_assert_int_eq(sap_txn_put_ttl_dbi(mirror_txn(&m), DATA, META, "k", 1, filler,
-                                         SAP_MAX_VAL_LEN + 1, 50),
-                     SAP_FULL);
+    ck_assert_int_eq(
+        sap_txn_put_ttl_dbi(mirror_txn(&m), DATA, META, "k", 1, filler, SAP_MAX_VAL_LEN + 1, 50),
+        SAP_FULL);
     mirror_compare(&m);
     expect_live("k", 4, "v");
     expect_live("k", 5, NULL);
@@ -595,8 +595,8 @@ START_TEST(a_reader_sees_expiry_and_removes_nothing)
     expect_got(reader, "gone", 9, 0, "v");
     SapCursor *cur = sap_cursor_open_dbi(reader, DATA);
     ck_assert_int_eq(sap_cursor_first(cur), SAP_OK);
-    ck_assert_int_eq(
-        sap_cursor_get_ttl_dbi(cur, META, 15, NULL, NULL, SAP_TTL_LAZY_DELETE), SAP_NOTFOUND);
+    ck_assert_int_eq(sap_cursor_get_ttl_dbi(cur, META, 15, NULL, NULL, SAP_TTL_LAZY_DELETE),
+                     SAP_NOTFOUND);
     ck_assert_int_eq(sap_cursor_in_prefix(cur, "gone", 4), 1);
     sap_cursor_close(cur);
     ck_assert_int_eq(sap_txn_put_ttl_dbi(reader, DATA, META, "k", 1, "v", 1, 5), SAP_READONLY);
@@ -870,8 +870,7 @@ START_TEST(expiry_by_chance_agrees_with_the_model)
             break;
         case 2: {
             uint64_t expires = 0;
-            bool known =
-                model_expiry(mirror_table(&m, meta), key, len_of(key), &expires);
+            bool known = model_expiry(mirror_table(&m, meta), key, len_of(key), &expires);
             expect_got(mirror_txn(&m), key, now, SAP_TTL_LAZY_DELETE,
                        known && expires > now ? "some value" : NULL);
             if (known && expires <= now) {
@@ -907,8 +906,7 @@ int main(void)
     tcase_add_test(tcase, an_expired_row_is_still_there_for_ordinary_calls);
     tcase_add_test(tcase, a_new_expiry_replaces_the_old_one);
     tcase_add_test(tcase, a_plain_put_keeps_the_expiry_time);
-    tcase_add_test(tcase,
-                   a_plain_delete_makes_the_row_not_found_and_the_sweep_forgets_its_expiry);
+    tcase_add_test(tcase, a_plain_delete_makes_the_row_not_found_and_the_sweep_forgets_its_expiry);
     tcase_add_test(tcase, expiry_rows_are_laid_out_as_documented);
     tcase_add_test(tcase, keys_and_values_may_be_anything);
     tcase_add_test(tcase, a_null_key_and_value_of_no_length_are_allowed);
