@@ -5,7 +5,7 @@
 # and the only ones `tsan` runs.
 
 TEST_DIRS    ?= unit integration stress
-TEST_TIMEOUT ?= 300
+TEST_TIMEOUT ?= 900
 T            ?=
 
 TEST_SRCS    := $(sort $(foreach d,$(TEST_DIRS),$(wildcard tests/$d/*_test.c)))

@@ -213,8 +213,7 @@ SAP_API int sap_txn_del_range(SapTxnCtx *txn, uint32_t dbi, const void *lo, uint
  * DUPSORT, best opened with DBI_TTL_META, so that nothing else writes to it. A row has expired when
  * its expiry is <= now_ms. The two tables change together or not at all; a row that is removed by
  * other calls leaves its expiry time behind until a sweep. Keys may be 9 bytes shorter than
- * otherwise; keys with different bytes have expiry times of their own. SAP_ERROR: the two are the
- * same table, or not fit for it. */
+ * otherwise. SAP_ERROR: the two are the same table, or not fit for it. */
 
 SAP_API int sap_txn_put_ttl_dbi(SapTxnCtx *txn, uint32_t data_dbi, uint32_t ttl_dbi,
                                 const void *key, uint32_t key_len, const void *val,

@@ -294,7 +294,7 @@ int sap_cursor_seek(SapCursor *cur, const void *key, uint32_t key_len)
         return rc;
     }
     (void)tree_seek(cur->env, root, order_of(cur), probe.bytes, probe.len, &cur->path);
-    probe_release(&probe, table_of(cur));
+    probe_release(&probe);
     return land(cur, tree_settle(cur->env, &cur->path), CURSOR_AFTER);
 }
 
@@ -506,7 +506,7 @@ static int seek_edge(SapCursor *cur, PairPlace place, Path *path)
     }
     if (rc == SAP_OK) {
         (void)tree_seek(cur->env, root, order_of(cur), probe.bytes, probe.len, path);
-        probe_release(&probe, table_of(cur));
+        probe_release(&probe);
     }
     return rc;
 }

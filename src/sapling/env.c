@@ -536,7 +536,8 @@ static void publish(SapTxnCtx *txn)
     pager_commit(&env->pager, &txn->level, env->stamp);
 }
 
-static int commit_outermost(SapTxnCtx *txn, uint64_t *lsn_out)
+/* Everything of an outermost commit that can fail; the transaction goes on. */
+static int commit_prepare(SapTxnCtx *txn)
 {
     SapEnv *env = txn->env;
     int rc = pager_prepare_commit(&env->pager);
@@ -552,18 +553,36 @@ static int commit_outermost(SapTxnCtx *txn, uint64_t *lsn_out)
     }
     if (rc != SAP_OK) {
         watch_discard(env);
-        abort_one(txn);
-        return rc;
     }
+    return rc;
+}
+
+/* And what cannot. Returns the commit's id. */
+static uint64_t commit_finish(SapTxnCtx *txn)
+{
+    SapEnv *env = txn->env;
+    uint64_t lsn = txn->base;
+    uint64_t batch = 0;
     tables_commit(txn);
     if (has_changes(txn)) {
-        *lsn_out = env->stamp;
+        lsn = env->stamp;
         publish(txn);
-        watch_enqueue(env, env->stamp);
+        batch = watch_enqueue(env, env->stamp);
     }
     WatchHub *hub = env->watch; /* before the lock is given up */
     txn_end(txn);
-    watch_deliver(hub);
+    watch_deliver(hub, batch);
+    return lsn;
+}
+
+static int commit_outermost(SapTxnCtx *txn, uint64_t *lsn_out)
+{
+    int rc = commit_prepare(txn);
+    if (rc != SAP_OK) {
+        abort_one(txn);
+        return rc;
+    }
+    *lsn_out = commit_finish(txn);
     return SAP_OK;
 }
 
@@ -595,27 +614,31 @@ int exclusive_begin(SapEnv *env, SapTxnCtx **txn_out)
     txn->flags = SAP_TXN_BULK;
     rc = subsystems_begin(txn);
     if (rc != SAP_OK) {
-        (void)exclusive_end(txn, false);
+        exclusive_end(txn, false);
         return rc;
     }
     *txn_out = txn;
     return SAP_OK;
 }
 
+int exclusive_prepare(SapTxnCtx *txn)
+{
+    int rc = commit_prepare(txn);
+    watch_discard(txn->env); /* nobody is told, also not of what subsystems changed */
+    return rc;
+}
+
 /* The transaction's end gives up the writer lock that env_metadata_begin() took. */
-int exclusive_end(SapTxnCtx *txn, bool keep)
+void exclusive_end(SapTxnCtx *txn, bool keep)
 {
     SapEnv *env = txn->env;
-    int rc = SAP_OK;
     if (keep) {
-        uint64_t lsn = 0;
-        rc = commit_outermost(txn, &lsn);
+        (void)commit_finish(txn);
     } else {
         abort_one(txn);
     }
     atomic_store_full(&env->gate, false);
     mutex_unlock(&env->metadata);
-    return rc;
 }
 
 int sap_txn_commit(SapTxnCtx *txn)

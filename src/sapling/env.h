@@ -171,9 +171,11 @@ int savepoint_begin(SapTxnCtx *txn, SapTxnCtx **level_out);
 void savepoint_end(SapTxnCtx *level, bool keep);
 
 /* A write transaction beside which there is no other of any kind, so that it may also define
- * tables. SAP_BUSY: one is open. Its end commits it, or with keep false aborts it. */
+ * tables. SAP_BUSY: one is open. Its end commits it, once exclusive_prepare() has said that this
+ * will succeed, or with keep false aborts it. */
 int exclusive_begin(SapEnv *env, SapTxnCtx **txn_out);
-int exclusive_end(SapTxnCtx *txn, bool keep);
+int exclusive_prepare(SapTxnCtx *txn);
+void exclusive_end(SapTxnCtx *txn, bool keep);
 
 /* Excludes all transactions for a change of metadata. SAP_BUSY: one is open. */
 int env_metadata_begin(SapEnv *env);
@@ -220,10 +222,11 @@ int watch_note(SapTxnCtx *txn, uint32_t dbi, const Table *table, const uint8_t *
 /* Turns the notes into events, before the commit; SAP_NOMEM: the commit must not be. */
 int watch_prepare(SapTxnCtx *txn);
 /* Makes the prepared events part of commit `txnid`, in commit order, or drops them. */
-void watch_enqueue(SapEnv *env, uint64_t txnid);
+uint64_t watch_enqueue(SapEnv *env, uint64_t txnid);
 void watch_discard(SapEnv *env);
-/* Calls the watchers for all that was enqueued by this thread and before; without a lock. NULL ok. */
-void watch_deliver(WatchHub *hub);
+/* Returns when the batch that watch_enqueue() numbered (0: none) has been delivered; no lock is
+ * held. */
+void watch_deliver(WatchHub *hub, uint64_t number);
 /* Whether events wait or are being delivered; asked under the writer lock. */
 bool watch_is_busy(SapEnv *env);
 void watch_destroy(SapEnv *env);

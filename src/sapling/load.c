@@ -153,7 +153,7 @@ static int add_new_pair(Merge *merge, const LoadInput *in, uint32_t i)
         LeafRow row = {.key = pair.bytes, .key_len = pair.len};
         rc = tree_build_add(&merge->build, &row, true);
     }
-    probe_release(&pair, merge->table);
+    probe_release(&pair);
     return rc;
 }
 

@@ -9,6 +9,9 @@
 
 #if SAPLING_THREADED
 #include <sched.h>
+#include <time.h>
+
+enum { GATE_SPINS = 100, GATE_NAP_NS = 200000 };
 #endif
 
 static bool claim(SapTxnCtx *txn)
@@ -46,8 +49,13 @@ static SapTxnCtx *claim_any(SapEnv *env)
 static void wait_for_gate(SapEnv *env)
 {
 #if SAPLING_THREADED
-    while (atomic_load_full(&env->gate)) {
-        sched_yield();
+    /* Opening a table takes microseconds, restoring a stream may take long. */
+    for (uint32_t tries = 0; atomic_load_full(&env->gate); tries++) {
+        if (tries < GATE_SPINS) {
+            sched_yield();
+        } else {
+            (void)nanosleep(&(struct timespec){.tv_nsec = GATE_NAP_NS}, NULL);
+        }
     }
 #else
     SAP_ASSERT(!env->gate);
@@ -66,14 +74,14 @@ static void pin_newest(SapEnv *env, SapTxnCtx *txn)
             txn->subsystem[i] = atomic_load_acquire(&version->subsystem[i]);
         }
         atomic_store_full(&txn->pin, txn->base);
-        if (atomic_load_full(&env->newest) != newest) {
-            continue;
-        }
-        if (!atomic_load_full(&env->gate)) {
+        /* The gate first: a metadata call that did not see the pin and is over by now has moved
+         * `newest` before it opened the gate. */
+        if (atomic_load_full(&env->gate)) {
+            atomic_store_full(&txn->pin, 0);
+            wait_for_gate(env);
+        } else if (atomic_load_full(&env->newest) == newest) {
             return;
         }
-        atomic_store_full(&txn->pin, 0);
-        wait_for_gate(env);
     }
 }
 

@@ -12,6 +12,7 @@ int probe_make(Probe *probe, const Table *table, PairPlace place, const void *ke
                const void *val, uint32_t val_len)
 {
     if (table->pairs == NULL) {
+        probe->pair.allocated = 0;
         probe->bytes = key_bytes(key);
         probe->len = key_len;
         return SAP_OK;
@@ -25,11 +26,29 @@ int probe_make(Probe *probe, const Table *table, PairPlace place, const void *ke
     return rc;
 }
 
-void probe_release(Probe *probe, const Table *table)
+void probe_release(Probe *probe)
+{
+    pair_release(&probe->pair);
+}
+
+/* Moves the bytes out of the tree, where a caller may have got them from. */
+static int probe_own(Probe *probe, const Table *table)
 {
     if (table->pairs != NULL) {
-        pair_release(&probe->pair);
+        return SAP_OK; /* put together in memory of its own */
     }
+    PairKey *copy = &probe->pair;
+    copy->bytes = copy->in_place;
+    if (probe->len > PAIR_INLINE) {
+        copy->bytes = (uint8_t *)mem_alloc(MEM_TXN, probe->len);
+        if (copy->bytes == NULL) {
+            return SAP_NOMEM;
+        }
+        copy->allocated = probe->len;
+    }
+    memcpy(copy->bytes, probe->bytes, probe->len);
+    probe->bytes = copy->bytes;
+    return SAP_OK;
 }
 
 static bool arg_valid(const void *bytes, uint32_t len)
@@ -89,7 +108,7 @@ static int get_first_pair(SapTxnCtx *txn, const Table *table, TreeState tree, co
     }
     Path path;
     (void)tree_seek(txn->env, tree.root, table->order, from.bytes, from.len, &path);
-    probe_release(&from, table);
+    probe_release(&from);
     if (!tree_settle(txn->env, &path)) {
         return SAP_NOTFOUND;
     }
@@ -163,7 +182,7 @@ static int rank_of(SapTxnCtx *txn, const Table *table, TreeState tree, const voi
         Path path;
         (void)tree_seek(txn->env, tree.root, table->order, probe.bytes, probe.len, &path);
         *rank_out = tree_rank(&path);
-        probe_release(&probe, table);
+        probe_release(&probe);
     }
     return rc;
 }
@@ -275,7 +294,7 @@ static int put_pair(SapTxnCtx *txn, uint32_t dbi, Table *table, const void *key,
         TreeChange change;
         rc = put_at(txn, dbi, table, &path, false, pair.bytes, pair.len, NULL, 0, &change);
     }
-    probe_release(&pair, table);
+    probe_release(&pair);
     return rc;
 }
 
@@ -339,7 +358,8 @@ static int delete_exact(SapTxnCtx *txn, uint32_t dbi, Table *table, const uint8_
     size_t noted = txn->env->notes.len;
     int rc = cursors_detach(txn, dbi, NULL);
     if (rc == SAP_OK) {
-        rc = watch_note(txn, dbi, table, key, key_len);
+        LeafRow row = path_row(&path);
+        rc = watch_note(txn, dbi, table, row.key, row.key_len);
     }
     if (rc == SAP_OK) {
         TreeChange change;
@@ -429,15 +449,21 @@ int sap_txn_del_range(SapTxnCtx *txn, uint32_t dbi, const void *lo, uint32_t lo_
     }
     rc = probe_make(&to, table, PAIR_BEFORE, hi, hi_len, NULL, 0);
     if (rc == SAP_OK) {
+        rc = probe_own(&from, table);
+    }
+    if (rc == SAP_OK) {
+        rc = probe_own(&to, table);
+    }
+    if (rc == SAP_OK) {
         uint64_t deleted = 0;
         rc = delete_range(txn, dbi, table, lo != NULL ? &from : NULL, hi != NULL ? &to : NULL,
                           &deleted);
         if (rc == SAP_OK && deleted_out != NULL) {
             *deleted_out = deleted;
         }
-        probe_release(&to, table);
     }
-    probe_release(&from, table);
+    probe_release(&to);
+    probe_release(&from);
     return rc;
 }
 
@@ -458,9 +484,9 @@ static int delete_pairs(SapTxnCtx *txn, uint32_t dbi, Table *table, const void *
         if (rc == SAP_OK && deleted == 0) {
             rc = SAP_NOTFOUND;
         }
-        probe_release(&to, table);
+        probe_release(&to);
     }
-    probe_release(&from, table);
+    probe_release(&from);
     return rc;
 }
 
@@ -501,7 +527,7 @@ int sap_txn_del_dup_dbi(SapTxnCtx *txn, uint32_t dbi, const void *key, uint32_t 
     rc = probe_make(&pair, table, PAIR_EXACT, key, key_len, val, val_len);
     if (rc == SAP_OK) {
         rc = delete_exact(txn, dbi, table, pair.bytes, pair.len);
-        probe_release(&pair, table);
+        probe_release(&pair);
     }
     return rc;
 }

@@ -15,7 +15,7 @@ typedef struct Probe {
 /* `place` matters in DUPSORT tables only. SAP_NOMEM. */
 int probe_make(Probe *probe, const Table *table, PairPlace place, const void *key, uint32_t key_len,
                const void *val, uint32_t val_len);
-void probe_release(Probe *probe, const Table *table);
+void probe_release(Probe *probe);
 
 /* The transaction and table of a reading call; and of one that changes rows directly, which
  * protected tables refuse. */

@@ -67,7 +67,11 @@ static int out_bytes(Out *out, const void *bytes, uint32_t len)
 static int write_rows(Out *out, SapCursor *cur)
 {
     int rc = SAP_OK;
-    while (rc == SAP_OK && sap_cursor_next(cur) == SAP_OK) {
+    while (rc == SAP_OK) {
+        rc = sap_cursor_next(cur);
+        if (rc != SAP_OK) {
+            return rc == SAP_NOTFOUND ? SAP_OK : rc;
+        }
         const void *key = NULL;
         const void *val = NULL;
         uint32_t key_len = 0;
@@ -316,7 +320,7 @@ static int add_row(In *in, SapTxnCtx *txn, const StreamTable *from, const Table 
     if (rc == SAP_OK) {
         rc = tree_build_add(build, &row, true);
     }
-    probe_release(&probe, table);
+    probe_release(&probe);
     return rc;
 }
 
@@ -463,7 +467,7 @@ static void give_up(const In *in, SapTxnCtx *txn)
             table_undefine(env, dbi);
         }
     }
-    (void)exclusive_end(txn, false);
+    exclusive_end(txn, false);
 }
 
 int sap_db_restore(SapEnv *db, sap_read_fn reader, void *ctx)
@@ -485,7 +489,10 @@ int sap_db_restore(SapEnv *db, sap_read_fn reader, void *ctx)
     buf_release(&in.val);
     buf_release(&in.last);
     if (rc == SAP_OK) {
-        rc = exclusive_end(txn, true);
+        rc = exclusive_prepare(txn);
+    }
+    if (rc == SAP_OK) {
+        exclusive_end(txn, true);
     } else {
         give_up(&in, txn);
     }

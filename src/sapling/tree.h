@@ -119,7 +119,7 @@ typedef struct TreeBound {
 } TreeBound;
 
 /* Removes the rows from `from` (NULL: the first) up to but not including `to` (NULL: the end):
- * tree_range.c. */
+ * tree_range.c. The bounds must not lie in the tree. */
 int tree_delete_range(SapTxnCtx *txn, uint32_t dbi, Table *table, const TreeBound *from,
                       const TreeBound *to, uint64_t *deleted_out);
 

@@ -122,11 +122,10 @@ static void cut_fork(SapTxnCtx *txn, Path *lo, Path *hi, uint32_t fork)
     }
 }
 
-/* A path to the key's place (NULL: before or behind all), whose pages are the level's own. */
-static int own_path(SapTxnCtx *txn, uint32_t dbi, Table *table, const TreeBound *bound, bool high,
-                    Path *path)
+/* A path to the bound's place; NULL: before, or behind, all rows. */
+static void find_bound(const SapEnv *env, const Table *table, const TreeBound *bound, bool high,
+                       Path *path)
 {
-    SapEnv *env = txn->env;
     if (bound != NULL) {
         (void)tree_seek(env, table->tree.root, table->order, bound->key, bound->len, path);
     } else if (high) {
@@ -135,7 +134,6 @@ static int own_path(SapTxnCtx *txn, uint32_t dbi, Table *table, const TreeBound 
     } else {
         (void)tree_first(env, table->tree.root, path);
     }
-    return tree_own_path(txn, dbi, table, path);
 }
 
 int tree_delete_range(SapTxnCtx *txn, uint32_t dbi, Table *table, const TreeBound *from,
@@ -148,22 +146,23 @@ int tree_delete_range(SapTxnCtx *txn, uint32_t dbi, Table *table, const TreeBoun
     if (table->tree.root == 0) {
         return SAP_OK;
     }
-    env->pager.rescue = true;
-    int rc = own_path(txn, dbi, table, from, false, &lo);
-    if (rc == SAP_OK) {
-        rc = own_path(txn, dbi, table, to, true, &hi);
-    }
-    if (rc == SAP_OK) {
-        rc = own_path(txn, dbi, table, from, false, &lo); /* again: the other may have copied */
-    }
-    env->pager.rescue = false;
-    if (rc != SAP_OK) {
-        return rc;
-    }
+    find_bound(env, table, from, false, &lo);
+    find_bound(env, table, to, true, &hi);
     uint64_t first = tree_rank(&lo);
     uint64_t behind = tree_rank(&hi);
     if (behind <= first) {
         return SAP_OK;
+    }
+    env->pager.rescue = true;
+    int rc = tree_own_path(txn, dbi, table, &lo);
+    if (rc == SAP_OK) {
+        /* Sought again: what the two share is the level's own by now. */
+        find_bound(env, table, to, true, &hi);
+        rc = tree_own_path(txn, dbi, table, &hi);
+    }
+    env->pager.rescue = false;
+    if (rc != SAP_OK) {
+        return rc;
     }
     uint32_t fork = 0;
     while (fork + 1 < lo.depth && lo.at[fork].i == hi.at[fork].i) {

@@ -19,7 +19,7 @@ enum {
     TTL_INDEX_KEY = 1 + TTL_EXPIRY,
 };
 
-/* The two tables of a call, and room for keys of the second. */
+/* The two tables of a call. */
 typedef struct TtlTables {
     uint32_t data_dbi;
     uint32_t ttl_dbi;
@@ -82,10 +82,28 @@ static int open_tables(SapTxnCtx *txn, uint32_t data_dbi, uint32_t ttl_dbi, TtlT
 
 /* ---- Single rows ---------------------------------------------------------------------------- */
 
+/* A comparator of the data table may call different keys equal; the expiry goes by the key that the
+ * row has. Points *key at it if there is a row. */
+static int use_row_key(SapTxnCtx *txn, const TtlTables *tables, const void **key, uint32_t *key_len)
+{
+    TreeState tree;
+    LeafRow row;
+    int rc = table_state(txn, tables->data_dbi, &tree);
+    if (rc == SAP_OK &&
+        tree_get(txn->env, tree.root, tables->data->order, key_bytes(*key), *key_len, &row)) {
+        *key = row.key;
+        *key_len = row.key_len;
+    }
+    return rc;
+}
+
 /* The expiry of a key as the transaction sees it. SAP_NOTFOUND: it has none. */
 static int get_expiry(SapTxnCtx *txn, const TtlTables *tables, const void *key, uint32_t key_len,
                       uint64_t *expiry_out)
 {
+    if (key_len > node_max_key(txn->env->page_size)) {
+        return SAP_NOTFOUND; /* no row has one as long */
+    }
     TreeState tree;
     int rc = table_state(txn, tables->ttl_dbi, &tree);
     TtlKey lookup;
@@ -140,7 +158,10 @@ static int put_all(SapTxnCtx *txn, const TtlTables *tables, const void *key, uin
                    const void *val, uint32_t val_len, uint64_t expiry)
 {
     uint64_t old = 0;
-    int rc = get_expiry(txn, tables, key, key_len, &old);
+    int rc = use_row_key(txn, tables, &key, &key_len);
+    if (rc == SAP_OK) {
+        rc = get_expiry(txn, tables, key, key_len, &old);
+    }
     if (rc == SAP_OK && old != expiry) {
         rc = drop_ttl_row(txn, tables, TTL_INDEX, old, key, key_len);
     } else if (rc == SAP_NOTFOUND) {
@@ -222,7 +243,10 @@ int sap_txn_get_ttl_flags_dbi(SapTxnCtx *txn, uint32_t data_dbi, uint32_t ttl_db
         return SAP_ERROR;
     }
     uint64_t expiry = 0;
-    rc = get_expiry(txn, &tables, key, key_len, &expiry);
+    rc = use_row_key(txn, &tables, &key, &key_len);
+    if (rc == SAP_OK) {
+        rc = get_expiry(txn, &tables, key, key_len, &expiry);
+    }
     if (rc != SAP_OK) {
         return rc;
     }

@@ -46,6 +46,7 @@ struct WatchHub {
     uint64_t delivered;
     bool delivering;
     ThreadId deliverer;
+    uint64_t owed; /* the last batch that the deliverer enqueued from inside a call */
     Watch *calling;
 };
 
@@ -258,12 +259,30 @@ int sap_db_unwatch(SapEnv *db, const void *prefix, uint32_t prefix_len, sap_watc
 
 /* ---- Noting --------------------------------------------------------------------------------- */
 
+static bool watch_matches(const Watch *watch, uint32_t dbi, uint64_t txnid, const uint8_t *key,
+                          uint32_t key_len)
+{
+    return !watch->removed && watch->dbi == dbi && watch->since < txnid &&
+           watch->prefix_len <= key_len && memcmp(watch->prefix, key, watch->prefix_len) == 0;
+}
+
 enum { NOTE_HEADER = 8 }; /* u32 dbi, u32 key length */
+
+static bool is_watched(WatchHub *hub, uint32_t dbi, const uint8_t *key, uint32_t key_len)
+{
+    mutex_lock(&hub->lock);
+    const Watch *watch = hub->watches;
+    while (watch != NULL && !watch_matches(watch, dbi, UINT64_MAX, key, key_len)) {
+        watch = watch->next;
+    }
+    mutex_unlock(&hub->lock);
+    return watch != NULL;
+}
 
 int watch_note(SapTxnCtx *txn, uint32_t dbi, const Table *table, const uint8_t *key,
                uint32_t key_len)
 {
-    if (sap_likely(table->watches == 0)) {
+    if (sap_likely(table->watches == 0) || !is_watched(txn->env->watch, dbi, key, key_len)) {
         return SAP_OK;
     }
     Buf *notes = &txn->env->notes;
@@ -320,12 +339,15 @@ static int event_append(SapEnv *env, Batch *batch, const uint8_t *note)
     if (there) {
         tree_value(env, &row, &val, &val_len);
     }
+    /* A comparator may call different keys equal: the row's own is told. */
+    const uint8_t *key = there ? row.key : note + NOTE_HEADER;
+    key_len = there ? row.key_len : key_len;
     int rc = buf_reserve(&batch->events, (size_t)12 + key_len + val_len);
     if (rc == SAP_OK) {
         (void)buf_append_u32le(&batch->events, dbi);
         (void)buf_append_u32le(&batch->events, key_len);
         (void)buf_append_u32le(&batch->events, there ? val_len : EVENT_GONE);
-        (void)buf_append(&batch->events, note + NOTE_HEADER, key_len);
+        (void)buf_append(&batch->events, key, key_len);
         (void)buf_append(&batch->events, val, val_len);
     }
     return rc;
@@ -382,12 +404,12 @@ void watch_discard(SapEnv *env)
     }
 }
 
-void watch_enqueue(SapEnv *env, uint64_t txnid)
+uint64_t watch_enqueue(SapEnv *env, uint64_t txnid)
 {
     buf_clear(&env->notes);
     WatchHub *hub = env->watch;
     if (hub == NULL || hub->prepared == NULL) {
-        return;
+        return 0;
     }
     Batch *batch = hub->prepared;
     hub->prepared = NULL;
@@ -400,17 +422,12 @@ void watch_enqueue(SapEnv *env, uint64_t txnid)
         hub->first = batch;
     }
     hub->last = batch;
+    uint64_t number = batch->number;
     mutex_unlock(&hub->lock);
+    return number;
 }
 
 /* ---- Delivering ----------------------------------------------------------------------------- */
-
-static bool watch_matches(const Watch *watch, uint32_t dbi, uint64_t txnid, const uint8_t *key,
-                          uint32_t key_len)
-{
-    return !watch->removed && watch->dbi == dbi && watch->since < txnid &&
-           watch->prefix_len <= key_len && memcmp(watch->prefix, key, watch->prefix_len) == 0;
-}
 
 /* Calls one watcher; the lock is given up meanwhile. Returns the next one. */
 static Watch *call_watch(WatchHub *hub, Watch *watch, const uint8_t *key, uint32_t key_len,
@@ -452,35 +469,42 @@ static void deliver_batch(WatchHub *hub, const Batch *batch)
     }
 }
 
-void watch_deliver(WatchHub *hub)
+/* Delivers in order up to batch `mine`, and what was enqueued from inside the calls made for it. With
+ * the lock held, which is given up during calls. */
+static void deliver_up_to(WatchHub *hub, uint64_t mine)
 {
-    if (hub == NULL) {
+    hub->delivering = true;
+    hub->deliverer = thread_self();
+    hub->owed = mine;
+    while (hub->first != NULL && hub->delivered < hub->owed) {
+        Batch *batch = hub->first;
+        deliver_batch(hub, batch);
+        hub->first = batch->next;
+        hub->last = hub->first == NULL ? NULL : hub->last;
+        hub->delivered = batch->number;
+        batch_free(batch);
+        cond_broadcast(&hub->changed);
+    }
+    hub->delivering = false;
+    cond_broadcast(&hub->changed);
+}
+
+void watch_deliver(WatchHub *hub, uint64_t number)
+{
+    if (number == 0) {
         return;
     }
     mutex_lock(&hub->lock);
-    uint64_t mine = hub->enqueued;
     if (hub->delivering && thread_is_self(hub->deliverer)) {
-        mutex_unlock(&hub->lock);
-        return;
-    }
-    while (hub->delivered < mine) {
-        if (hub->delivering) {
-            cond_wait(&hub->changed, &hub->lock);
-            continue;
+        hub->owed = number;
+    } else {
+        while (hub->delivered < number) {
+            if (hub->delivering) {
+                cond_wait(&hub->changed, &hub->lock);
+            } else {
+                deliver_up_to(hub, number);
+            }
         }
-        hub->delivering = true;
-        hub->deliverer = thread_self();
-        while (hub->first != NULL) {
-            Batch *batch = hub->first;
-            deliver_batch(hub, batch);
-            hub->first = batch->next;
-            hub->last = hub->first == NULL ? NULL : hub->last;
-            hub->delivered = batch->number;
-            batch_free(batch);
-            cond_broadcast(&hub->changed);
-        }
-        hub->delivering = false;
-        cond_broadcast(&hub->changed);
     }
     mutex_unlock(&hub->lock);
 }

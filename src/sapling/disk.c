@@ -1,0 +1,314 @@
+/* disk.c - see disk.h. */
+#include "sapling/disk.h"
+
+#ifndef __wasi__
+
+#include "common/fault.h"
+#include "common/mem.h"
+#include "sapling/error.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FILE_MODE = 0644, ZEROS_LEN = 16 * 1024 };
+
+#if SAP_FAULTS
+
+static void (*trace_fn)(void *ctx, const DiskEvent *event);
+static void *trace_ctx;
+static uint64_t trace_last_file; /* only while a trace is set */
+
+void disk_trace_set(void (*trace)(void *ctx, const DiskEvent *event), void *ctx)
+{
+    trace_fn = trace;
+    trace_ctx = ctx;
+}
+
+#define TRACE(...)                                                \
+    do {                                                          \
+        if (trace_fn != NULL) {                                   \
+            trace_fn(trace_ctx, &(const DiskEvent){__VA_ARGS__}); \
+        }                                                         \
+    } while (0)
+
+#define TRACE_NEW_FILE() (trace_fn != NULL ? ++trace_last_file : 0)
+
+#else
+
+#define TRACE(...)       ((void)0)
+#define TRACE_NEW_FILE() 0
+
+#endif
+
+static int result_of(int err)
+{
+    switch (err) {
+    case 0:
+        return SAP_OK;
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+        return SAP_FULL;
+    case ENOENT:
+        return SAP_NOTFOUND;
+    case EEXIST:
+        return SAP_EXISTS;
+    case ENOMEM:
+        return SAP_NOMEM;
+    default:
+        return SAP_IO;
+    }
+}
+
+static int open_with(const char *path, int flags, DiskFile *file_out)
+{
+    int err = fault_io();
+
+    if (err != 0) {
+        return result_of(err);
+    }
+    int fd;
+    do {
+        fd = open(path, flags | O_RDWR | O_CLOEXEC, FILE_MODE);
+    } while (fd < 0 && errno == EINTR);
+    if (fd < 0) {
+        return result_of(errno);
+    }
+    *file_out = (DiskFile){.fd = fd, .id = TRACE_NEW_FILE()};
+    return SAP_OK;
+}
+
+int disk_create(const char *path, DiskFile *file_out)
+{
+    int rc = open_with(path, O_CREAT | O_EXCL, file_out);
+
+    if (rc == SAP_OK) {
+        TRACE(.op = DISK_CREATE, .file = file_out->id, .path = path);
+    }
+    return rc;
+}
+
+int disk_open(const char *path, DiskFile *file_out)
+{
+    int rc = open_with(path, 0, file_out);
+
+    if (rc == SAP_OK) {
+        TRACE(.op = DISK_OPEN, .file = file_out->id, .path = path);
+    }
+    return rc;
+}
+
+void disk_close(DiskFile *file)
+{
+    if (file->fd >= 0) {
+        close(file->fd);
+    }
+    *file = DISK_FILE_NONE;
+}
+
+int disk_write(DiskFile *file, uint64_t offset, const void *data, size_t len)
+{
+    int err = fault_io();
+    const uint8_t *at = data;
+    size_t left = len;
+
+    while (err == 0 && left > 0) {
+        ssize_t done = pwrite(file->fd, at, left, (off_t)(offset + (len - left)));
+        if (done > 0) {
+            at += done;
+            left -= (size_t)done;
+        } else if (done == 0) {
+            err = EIO;
+        } else if (errno != EINTR) {
+            err = errno;
+        }
+    }
+    if (err != 0) {
+        return result_of(err);
+    }
+    TRACE(.op = DISK_WRITE, .file = file->id, .offset = offset, .data = data, .len = len);
+    return SAP_OK;
+}
+
+int disk_write_zeros(DiskFile *file, uint64_t from, uint64_t to)
+{
+    static const uint8_t zeros[ZEROS_LEN];
+    int rc = SAP_OK;
+
+    while (rc == SAP_OK && from < to) {
+        size_t len = to - from < ZEROS_LEN ? (size_t)(to - from) : ZEROS_LEN;
+        rc = disk_write(file, from, zeros, len);
+        from += len;
+    }
+    return rc;
+}
+
+int disk_read(DiskFile *file, uint64_t offset, void *out, size_t len)
+{
+    int err = fault_io();
+    uint8_t *at = out;
+    size_t left = len;
+
+    while (err == 0 && left > 0) {
+        ssize_t done = pread(file->fd, at, left, (off_t)(offset + (len - left)));
+        if (done > 0) {
+            at += done;
+            left -= (size_t)done;
+        } else if (done == 0) {
+            return SAP_CORRUPT;
+        } else if (errno != EINTR) {
+            err = errno;
+        }
+    }
+    return result_of(err);
+}
+
+/* 0 or an errno. */
+static int sync_fd(int fd, int (*call)(int fd))
+{
+    int err = fault_io();
+
+    while (err == 0 && call(fd) != 0) {
+        if (errno != EINTR) {
+            err = errno;
+        }
+    }
+    return err;
+}
+
+int disk_sync(DiskFile *file)
+{
+    int err = sync_fd(file->fd, fdatasync);
+
+    if (err != 0) {
+        return result_of(err);
+    }
+    TRACE(.op = DISK_SYNC, .file = file->id);
+    return SAP_OK;
+}
+
+int disk_size(DiskFile *file, uint64_t *size_out)
+{
+    struct stat st;
+    int err = fault_io();
+
+    if (err == 0 && fstat(file->fd, &st) != 0) {
+        err = errno;
+    }
+    if (err != 0) {
+        return result_of(err);
+    }
+    *size_out = (uint64_t)st.st_size;
+    return SAP_OK;
+}
+
+/* The directory of `path` as a text of its own; *size_out is what to free. NULL: no memory. */
+static char *directory_of(const char *path, size_t *size_out)
+{
+    const char *slash = strrchr(path, '/');
+    const char *from = slash == NULL ? "." : path;
+    size_t len = slash == NULL || slash == path ? 1 : (size_t)(slash - path);
+    char *directory = mem_alloc(MEM_SCRATCH, len + 1);
+
+    if (directory != NULL) {
+        memcpy(directory, from, len);
+        directory[len] = '\0';
+        *size_out = len + 1;
+    }
+    return directory;
+}
+
+int disk_sync_dir(const char *path)
+{
+    size_t size = 0;
+    char *directory = directory_of(path, &size);
+
+    if (directory == NULL) {
+        return SAP_NOMEM;
+    }
+    int err = 0;
+    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) {
+        err = errno;
+    } else {
+        err = sync_fd(fd, fsync);
+        close(fd);
+    }
+    if (err == 0) {
+        TRACE(.op = DISK_SYNC_DIR, .path = directory);
+    }
+    mem_free(MEM_SCRATCH, directory, size);
+    return result_of(err);
+}
+
+int disk_rename(const char *from, const char *to)
+{
+    int err = fault_io();
+
+    if (err == 0 && rename(from, to) != 0) {
+        err = errno;
+    }
+    if (err == 0) {
+        TRACE(.op = DISK_RENAME, .path = from, .to = to);
+    }
+    return result_of(err);
+}
+
+int disk_unlink(const char *path)
+{
+    int err = fault_io();
+
+    if (err == 0 && unlink(path) != 0) {
+        err = errno;
+    }
+    if (err == 0) {
+        TRACE(.op = DISK_UNLINK, .path = path);
+    }
+    return result_of(err);
+}
+
+int disk_list(const char *prefix, int (*each)(void *ctx, const char *rest), void *ctx)
+{
+    const char *slash = strrchr(prefix, '/');
+    const char *base = slash == NULL ? prefix : slash + 1;
+    size_t base_len = strlen(base);
+    size_t size = 0;
+    char *directory = directory_of(prefix, &size);
+
+    if (directory == NULL) {
+        return SAP_NOMEM;
+    }
+    int err = fault_io();
+    int rc = result_of(err);
+    DIR *dir = NULL;
+    if (rc != SAP_OK) {
+        goto out;
+    }
+    dir = opendir(directory);
+    if (dir == NULL) {
+        rc = result_of(errno);
+        goto out;
+    }
+    while (rc == SAP_OK) {
+        errno = 0;
+        const struct dirent *entry = readdir(dir);
+        if (entry == NULL) {
+            rc = result_of(errno);
+            break;
+        }
+        if (strncmp(entry->d_name, base, base_len) == 0) {
+            rc = each(ctx, entry->d_name + base_len);
+        }
+    }
+    closedir(dir);
+out:
+    mem_free(MEM_SCRATCH, directory, size);
+    return rc;
+}
+
+#endif

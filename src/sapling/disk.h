@@ -1,0 +1,88 @@
+/* disk.h - the few file operations of the engine.
+ *
+ * Each call does all of its work or fails; interrupted and short transfers are continued. Each asks
+ * fault_io() once before it touches the file system. After a failed write or sync the bytes in
+ * question are undefined, on disk and in the cache: a second sync that succeeds proves nothing.
+ *
+ * Codes: SAP_FULL no space (or quota, or file size limit); SAP_NOTFOUND no such file; SAP_EXISTS;
+ * SAP_NOMEM; SAP_IO everything else. */
+#ifndef SAPLING_SAPLING_DISK_H
+#define SAPLING_SAPLING_DISK_H
+
+#include "common/config.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct DiskFile {
+    int fd;      /* -1: not open */
+    uint64_t id; /* names this opening in a trace */
+} DiskFile;
+
+#define DISK_FILE_NONE ((DiskFile){.fd = -1})
+
+/* Opens a new file for reading and writing; SAP_EXISTS. Close with disk_close. Its name is durable
+ * after disk_sync_dir, its bytes after disk_sync. */
+int disk_create(const char *path, DiskFile *file_out);
+
+/* Opens what exists for reading and writing. Close with disk_close. */
+int disk_open(const char *path, DiskFile *file_out);
+
+/* Accepts a file that is not open; leaves one. Does not sync. */
+void disk_close(DiskFile *file);
+
+int disk_write(DiskFile *file, uint64_t offset, const void *data, size_t len);
+
+/* Zeros for the bytes from..to. */
+int disk_write_zeros(DiskFile *file, uint64_t from, uint64_t to);
+
+/* SAP_CORRUPT: the file ends before `len` bytes. */
+int disk_read(DiskFile *file, uint64_t offset, void *out, size_t len);
+
+/* Bytes and size of the file are on disk. */
+int disk_sync(DiskFile *file);
+
+int disk_size(DiskFile *file, uint64_t *size_out);
+
+/* The names in the directory that holds `path` are on disk. */
+int disk_sync_dir(const char *path);
+
+/* Replaces `to`, where there is one. */
+int disk_rename(const char *from, const char *to);
+int disk_unlink(const char *path);
+
+/* Calls `each` with what follows `prefix` in the path of every file that has it, in no order. A
+ * result other than SAP_OK ends the listing and is returned. */
+int disk_list(const char *prefix, int (*each)(void *ctx, const char *rest), void *ctx);
+
+#if SAP_FAULTS
+
+typedef enum {
+    DISK_CREATE,
+    DISK_OPEN,
+    DISK_WRITE,
+    DISK_SYNC,
+    DISK_SYNC_DIR,
+    DISK_RENAME,
+    DISK_UNLINK
+} DiskOp;
+
+/* An operation that succeeded. All pointers are borrowed for the call. */
+typedef struct DiskEvent {
+    DiskOp op;
+    uint64_t file;    /* DiskFile.id, where there is one */
+    const char *path; /* all but DISK_WRITE, DISK_SYNC */
+    const char *to;   /* DISK_RENAME */
+    uint64_t offset;  /* DISK_WRITE */
+    const void *data; /* DISK_WRITE */
+    size_t len;       /* DISK_WRITE */
+} DiskEvent;
+
+/* Shows every operation from now on, in order; NULL ends it. Set it while no other thread is at
+ * work on files. */
+void disk_trace_set(void (*trace)(void *ctx, const DiskEvent *event), void *ctx);
+
+#endif
+
+#endif

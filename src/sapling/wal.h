@@ -1,0 +1,118 @@
+/* wal.h - the log: records become durable in groups, many commits by one sync.
+ *
+ * Whoever holds the engine's writer lock reserves and appends; whoever committed waits, without that
+ * lock. The first who finds no sync running writes and syncs everything appended so far (it leads
+ * the group); those who come meanwhile fill the next group. Nobody waits for company.
+ *
+ * Invariants:
+ *  1. A group is written only after its predecessor is synced, and acknowledged only after its own
+ *     sync. So on disk at most the last group is torn.
+ *  2. A segment's bytes, size and name are on disk before its first group is written: a sync of a
+ *     group moves data only, and a torn group never ends with its file.
+ *  3. What is appended or reserved has its memory and its place in the current or the next segment.
+ *     So nothing between wal_reserve and the write of the group can find no room.
+ *  4. A failed write or sync is final: every call answers SAP_IO from then on and the log writes
+ *     nothing more. Records not acknowledged may or may not be found by recovery.
+ *  5. `busy` is held by whoever works on the files: the leader of a group, or one who makes, extends
+ *     or recycles segments. One at a time; never across a wait for something else. */
+#ifndef SAPLING_SAPLING_WAL_H
+#define SAPLING_SAPLING_WAL_H
+
+#include "common/buf.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct Wal Wal;
+
+typedef struct WalOptions {
+    uint64_t segment_bytes; /* a multiple of 4096, at least 16384; 0: 16 MiB */
+    uint32_t spare_max;     /* how many free segments wal_release keeps; the others are removed */
+} WalOptions;
+
+/* A place between two groups, where reading can start: what a checkpoint remembers. */
+typedef struct WalPoint {
+    uint64_t segment;  /* exists; earlier ones are not needed */
+    uint64_t sequence; /* of the next group */
+    uint64_t chain;    /* checksum of the group before it; any value before the first */
+} WalPoint;
+
+/* Where the log of a new database starts. */
+#define WAL_POINT_FIRST ((WalPoint){.segment = 1, .sequence = 1})
+
+/* Starts writing at `start` (WAL_POINT_FIRST, or WalRecovery.next) in a new segment of that number;
+ * files of that and higher numbers hold nothing and are removed. `after_lsn` is the last lsn there
+ * was, 0 for none. `path` is copied. Caller owns, release with wal_close. SAP_FULL, SAP_IO,
+ * SAP_NOMEM: files of the numbers named may remain; another wal_open removes them. */
+int wal_open(Wal **wal_out, const char *path, uint64_t db_id, const WalPoint *start,
+             uint64_t after_lsn, const WalOptions *options);
+
+/* NULL is accepted. Writes nothing: what nobody waited for may be lost. No other call is under way.
+ */
+void wal_close(Wal *wal);
+
+/* Room for one record of `len` bytes; replaces an earlier reservation that was not used. The writer
+ * lock is held. SAP_FULL, SAP_NOMEM: there is none, nothing happened. SAP_IO: final. */
+int wal_reserve(Wal *wal, size_t len);
+
+/* Appends the record that was reserved (or a shorter one), which cannot fail. `lsn` is above all
+ * before it. `data` is borrowed for the call. The writer lock is held since wal_reserve. After a
+ * failed sync it does nothing, and wal_wait will say so. */
+void wal_append(Wal *wal, uint64_t lsn, const void *data, size_t len);
+
+/* Returns when the record of `lsn`, which was appended, is on disk. SAP_IO: final; its outcome is
+ * unknown. */
+int wal_wait(Wal *wal, uint64_t lsn);
+
+/* Up to which lsn everything is on disk. */
+uint64_t wal_synced(Wal *wal);
+
+/* Makes everything durable and starts a new segment, unless the present one is unused. *point_out
+ * then names the place behind all records so far. The writer lock is held, and no reservation.
+ * SAP_FULL, SAP_NOMEM: everything is durable but there is no new segment; go on as before. */
+int wal_rotate(Wal *wal, WalPoint *point_out);
+
+/* Segments before `first_needed`, which is not above the current one, become spare or are removed,
+ * durably. Any failure is final. */
+int wal_release(Wal *wal, uint64_t first_needed);
+
+/* ---- Recovery ------------------------------------------------------------------------------- */
+
+typedef enum {
+    WAL_END_CLEAN,     /* nothing behind the last group */
+    WAL_END_TORN,      /* a last group that was not completely written: left out */
+    WAL_END_DAMAGED,   /* SAP_CORRUPT: an invalid group, and valid ones behind it */
+    WAL_END_MISSING,   /* SAP_CORRUPT: a segment is not there */
+    WAL_END_FOREIGN,   /* SAP_CORRUPT: a group of another database */
+    WAL_END_TRUNCATED, /* SAP_CORRUPT: the file ends within a group */
+    WAL_END_MALFORMED  /* SAP_CORRUPT: a group that verifies but is not made of records */
+} WalEnd;
+
+typedef struct WalRecovery {
+    WalEnd end;
+    uint64_t segment; /* where reading ended; the one that is missing or foreign */
+    uint64_t offset;
+    uint64_t groups; /* read */
+    uint64_t records;
+    uint64_t last_lsn; /* `after_lsn` where no record was read */
+    WalPoint next;     /* for wal_open */
+    /* Valid groups behind the end: what would be lost by going on from here. */
+    uint64_t lost_groups;
+    uint64_t lost_records;
+    uint64_t lost_first_lsn;
+} WalRecovery;
+
+/* Reads the log from `from` on; the first record is above after_lsn. The files are synced before
+ * they are trusted: what is read here is there after the next power cut too. `on_record` sees each
+ * record in order, its data borrowed for the call, and may be NULL; a result other than SAP_OK ends
+ * recovery and is returned. *report is written in every case: up to where it came. SAP_CORRUPT as in
+ * WalEnd; all records before that place were shown. */
+int wal_recover(const char *path, uint64_t db_id, const WalPoint *from, uint64_t after_lsn,
+                int (*on_record)(void *ctx, uint64_t lsn, Slice data), void *ctx,
+                WalRecovery *report);
+
+/* For wal_open and wal_recover: the numbers of all segments of `path`, ascending, as uint64_t in
+ * *numbers (an empty Buf that the caller owns). */
+int wal_segments(const char *path, Buf *numbers);
+
+#endif

@@ -1,0 +1,380 @@
+/* wal_recover.c - reading the log back; see wal.h.
+ *
+ * The groups form one chain: group k + 1 is right behind group k, or at the start of a later
+ * segment with only unused ones between. Reading follows it as far as it goes. What is found there
+ * is the end of the log if no valid group lies behind it: by invariant 1 of wal.h a power cut leaves
+ * at most one group incomplete, the last. Otherwise something was damaged that had been durable.
+ * Since the length of an incomplete group is unknown, every block behind the end is looked at. */
+#include "sapling/wal.h"
+
+#ifndef __wasi__
+
+#include "sapling/disk.h"
+#include "sapling/wal_format.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+typedef struct Log {
+    const char *path;
+    uint64_t db_id;
+    Buf numbers; /* uint64_t each, ascending, none before the first needed */
+    Buf name;
+    Buf bytes; /* the group read last */
+
+    DiskFile file; /* of segment `number`, where open */
+    uint64_t number;
+    uint64_t size;
+
+    int (*on_record)(void *ctx, uint64_t lsn, Slice data);
+    void *ctx;
+    WalRecovery *report;
+} Log;
+
+/* What lies at a block boundary. */
+typedef enum {
+    FOUND_NOTHING, /* no header */
+    FOUND_HEADER,  /* a header, and bytes that do not match it */
+    FOUND_CUT,     /* a header whose group would end behind the file */
+    FOUND_GROUP    /* a group that verifies */
+} Found;
+
+/* ---- Segments ------------------------------------------------------------------------------- */
+
+static int compare_numbers(const void *a, const void *b)
+{
+    uint64_t x;
+    uint64_t y;
+
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return (x > y) - (x < y);
+}
+
+static int add_number(void *ctx, const char *digits)
+{
+    uint64_t number;
+
+    if (wal_segment_parse(digits, &number) != SAP_OK) {
+        return SAP_OK;
+    }
+    return buf_append(ctx, &number, sizeof number);
+}
+
+int wal_segments(const char *path, Buf *numbers)
+{
+    Buf prefix = {0};
+    int rc = buf_append_str(&prefix, path);
+
+    if (rc == SAP_OK) {
+        rc = buf_append(&prefix, WAL_SEGMENT_INFIX, sizeof WAL_SEGMENT_INFIX);
+    }
+    if (rc == SAP_OK) {
+        rc = disk_list((const char *)prefix.data, add_number, numbers);
+    }
+    buf_release(&prefix);
+    if (rc == SAP_OK && numbers->len > 0) {
+        qsort(numbers->data, numbers->len / sizeof(uint64_t), sizeof(uint64_t), compare_numbers);
+    }
+    return rc;
+}
+
+static size_t segment_count(const Log *log)
+{
+    return log->numbers.len / sizeof(uint64_t);
+}
+
+static uint64_t segment_at(const Log *log, size_t i)
+{
+    uint64_t number;
+
+    memcpy(&number, log->numbers.data + i * sizeof number, sizeof number);
+    return number;
+}
+
+static int open_segment(Log *log, size_t i)
+{
+    uint64_t number = segment_at(log, i);
+
+    if (log->file.fd >= 0 && log->number == number) {
+        return SAP_OK;
+    }
+    disk_close(&log->file);
+    int rc = wal_segment_name(&log->name, log->path, number);
+    if (rc == SAP_OK) {
+        rc = disk_open((const char *)log->name.data, &log->file);
+    }
+    if (rc == SAP_OK) {
+        log->number = number;
+        rc = disk_size(&log->file, &log->size);
+    }
+    return rc;
+}
+
+/* Lists the segments from `first` on and makes them durable as they are. */
+static int gather_segments(Log *log, uint64_t first)
+{
+    int rc = wal_segments(log->path, &log->numbers);
+    size_t skip = 0;
+
+    while (rc == SAP_OK && skip < segment_count(log) && segment_at(log, skip) < first) {
+        skip++;
+    }
+    if (skip > 0) {
+        size_t left = log->numbers.len - skip * sizeof(uint64_t);
+        memmove(log->numbers.data, log->numbers.data + skip * sizeof(uint64_t), left);
+        buf_truncate(&log->numbers, left);
+    }
+    for (size_t i = 0; rc == SAP_OK && i < segment_count(log); i++) {
+        rc = open_segment(log, i);
+        if (rc == SAP_OK) {
+            rc = disk_sync(&log->file);
+        }
+    }
+    return rc == SAP_OK ? disk_sync_dir(log->path) : rc;
+}
+
+/* ---- Groups --------------------------------------------------------------------------------- */
+
+/* Looks at a block of segment i. *group_out is written unless nothing is found; log->bytes holds
+ * the group that verifies. */
+static int look(Log *log, size_t i, uint64_t offset, Found *found_out, WalGroup *group_out)
+{
+    *found_out = FOUND_NOTHING;
+    int rc = open_segment(log, i);
+    if (rc != SAP_OK || log->size < WAL_GROUP_HEADER || offset > log->size - WAL_GROUP_HEADER) {
+        return rc;
+    }
+    buf_clear(&log->bytes);
+    rc = buf_reserve(&log->bytes, WAL_GROUP_HEADER);
+    if (rc == SAP_OK) {
+        rc = disk_read(&log->file, offset, log->bytes.data, WAL_GROUP_HEADER);
+    }
+    if (rc != SAP_OK || wal_group_decode(log->bytes.data, group_out) != SAP_OK) {
+        return rc;
+    }
+    uint64_t len = WAL_GROUP_HEADER + (uint64_t)group_out->payload_len;
+    if (len > log->size - offset) {
+        *found_out = FOUND_CUT;
+        return SAP_OK;
+    }
+    rc = buf_reserve(&log->bytes, (size_t)len);
+    if (rc == SAP_OK) {
+        rc = disk_read(&log->file, offset, log->bytes.data, (size_t)len);
+    }
+    if (rc == SAP_OK) {
+        bool valid = wal_group_verify(group_out, log->bytes.data) == SAP_OK;
+        *found_out = valid ? FOUND_GROUP : FOUND_HEADER;
+    }
+    return rc;
+}
+
+/* Whether a header of segment i says that its group is the next of the chain. */
+static bool is_next(const Log *log, size_t i, const WalGroup *group)
+{
+    const WalPoint *next = &log->report->next;
+
+    return group->db_id == log->db_id && group->segment == segment_at(log, i) &&
+           group->sequence == next->sequence && group->chain == next->chain;
+}
+
+static int show_record(void *ctx, uint64_t lsn, Slice data)
+{
+    Log *log = ctx;
+
+    log->report->records++;
+    log->report->last_lsn = lsn;
+    return log->on_record == NULL ? SAP_OK : log->on_record(log->ctx, lsn, data);
+}
+
+/* Checks the records before any is shown. */
+static int show_nothing(void *ctx, uint64_t lsn, Slice data)
+{
+    (void)ctx;
+    (void)lsn;
+    (void)data;
+    return SAP_OK;
+}
+
+static int read_group(Log *log, const WalGroup *group)
+{
+    WalRecovery *report = log->report;
+    uint64_t after = report->last_lsn;
+
+    if (wal_records_decode(group, log->bytes.data, after, show_nothing, NULL) != SAP_OK) {
+        report->end = WAL_END_MALFORMED;
+        return SAP_CORRUPT;
+    }
+    int rc = wal_records_decode(group, log->bytes.data, after, show_record, log);
+    if (rc == SAP_OK) {
+        report->groups++;
+        report->next.segment = group->segment + 1;
+        report->next.sequence++;
+        report->next.chain = group->checksum;
+    }
+    return rc;
+}
+
+/* Reads from the start of segment *i, and moves *i and report->offset to where the chain ends. */
+static int read_chain(Log *log, size_t *i)
+{
+    WalRecovery *report = log->report;
+    size_t at = *i;
+    uint64_t offset = 0;
+
+    for (;;) {
+        Found found;
+        WalGroup group;
+        int rc = look(log, at, offset, &found, &group);
+        if (rc != SAP_OK) {
+            return rc;
+        }
+        if (found == FOUND_GROUP && is_next(log, at, &group)) {
+            *i = at;
+            report->segment = segment_at(log, at);
+            report->offset = offset;
+            rc = read_group(log, &group);
+            if (rc != SAP_OK) {
+                return rc;
+            }
+            offset += wal_group_space(WAL_GROUP_HEADER + (uint64_t)group.payload_len);
+            report->offset = offset;
+            continue;
+        }
+        if (at + 1 == segment_count(log) || segment_at(log, at + 1) != segment_at(log, at) + 1) {
+            return SAP_OK;
+        }
+        at++;
+        offset = 0;
+    }
+}
+
+/* ---- The end -------------------------------------------------------------------------------- */
+
+/* Counts valid groups from report->offset of segment `i` on. *first_out: the segment of the first.
+ * Groups of an earlier segment are what a recycled file held before. */
+static int count_lost(Log *log, size_t i, size_t *first_out)
+{
+    WalRecovery *report = log->report;
+
+    for (size_t at = i; at < segment_count(log); at++) {
+        uint64_t offset = at == i ? report->offset : 0;
+        int rc = open_segment(log, at);
+        while (rc == SAP_OK && offset < log->size) {
+            Found found;
+            WalGroup group;
+            rc = look(log, at, offset, &found, &group);
+            offset += WAL_BLOCK;
+            if (rc != SAP_OK || found != FOUND_GROUP || group.db_id != log->db_id ||
+                group.segment < segment_at(log, at) || group.sequence < report->next.sequence) {
+                continue;
+            }
+            if (report->lost_groups++ == 0) {
+                report->lost_first_lsn = group.first_lsn;
+                *first_out = at;
+            }
+            report->lost_records += group.record_count;
+            offset += wal_group_space(WAL_GROUP_HEADER + (uint64_t)group.payload_len) - WAL_BLOCK;
+        }
+        if (rc != SAP_OK) {
+            return rc;
+        }
+    }
+    return SAP_OK;
+}
+
+/* What the block says at which the chain ends. */
+static int judge_block(Log *log, size_t i, uint64_t offset)
+{
+    WalRecovery *report = log->report;
+    Found found;
+    WalGroup group;
+    int rc = look(log, i, offset, &found, &group);
+
+    if (rc != SAP_OK || found == FOUND_NOTHING) {
+        return rc;
+    }
+    if (group.db_id != log->db_id) {
+        if (found == FOUND_GROUP) {
+            report->end = WAL_END_FOREIGN;
+            report->segment = segment_at(log, i);
+            report->offset = offset;
+        }
+    } else if (is_next(log, i, &group)) {
+        report->end = found == FOUND_CUT ? WAL_END_TRUNCATED : WAL_END_TORN;
+    }
+    return SAP_OK;
+}
+
+static int judge_end(Log *log, size_t i)
+{
+    WalRecovery *report = log->report;
+    size_t first_lost = i;
+    int rc = count_lost(log, i, &first_lost);
+
+    if (rc == SAP_OK) {
+        rc = judge_block(log, i, report->offset);
+    }
+    if (rc == SAP_OK && report->end == WAL_END_CLEAN && i + 1 < segment_count(log)) {
+        rc = judge_block(log, i + 1, 0);
+    }
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    if (report->lost_groups > 0 && report->end <= WAL_END_TORN) {
+        report->end = WAL_END_DAMAGED;
+        for (size_t at = i; at < first_lost; at++) {
+            if (segment_at(log, at + 1) != segment_at(log, at) + 1) {
+                report->end = WAL_END_MISSING;
+                report->segment = segment_at(log, at) + 1;
+                report->offset = 0;
+                break;
+            }
+        }
+    }
+    return report->end <= WAL_END_TORN ? SAP_OK : SAP_CORRUPT;
+}
+
+int wal_recover(const char *path, uint64_t db_id, const WalPoint *from, uint64_t after_lsn,
+                int (*on_record)(void *ctx, uint64_t lsn, Slice data), void *ctx,
+                WalRecovery *report)
+{
+    Log log = {
+        .path = path,
+        .db_id = db_id,
+        .file = DISK_FILE_NONE,
+        .on_record = on_record,
+        .ctx = ctx,
+        .report = report,
+    };
+    size_t last = 0;
+
+    *report = (WalRecovery){
+        .segment = from->segment,
+        .last_lsn = after_lsn,
+        .next = {from->segment + 1, from->sequence, from->chain},
+    };
+    int rc = gather_segments(&log, from->segment);
+    if (rc != SAP_OK) {
+        goto out;
+    }
+    if (segment_count(&log) == 0 || segment_at(&log, 0) != from->segment) {
+        size_t first_lost = 0;
+        report->end = WAL_END_MISSING;
+        rc = count_lost(&log, 0, &first_lost);
+        rc = rc == SAP_OK ? SAP_CORRUPT : rc;
+        goto out;
+    }
+    rc = read_chain(&log, &last);
+    if (rc == SAP_OK) {
+        rc = judge_end(&log, last);
+    }
+out:
+    disk_close(&log.file);
+    buf_release(&log.numbers);
+    buf_release(&log.name);
+    buf_release(&log.bytes);
+    return rc;
+}
+
+#endif
