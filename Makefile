@@ -68,6 +68,7 @@ include mk/install.mk
 include mk/wasm.mk
 include mk/amalgamation.mk
 -include mk/bench.mk
+-include mk/wal_bench.mk
 
 .PHONY: all help clean clang FORCE
 
