@@ -65,7 +65,7 @@ tsan: $(call test_bins,tsan,$(tests_threads)) ## Run the threaded tests under th
 # --- leaks -------------------------------------------------------------------------------------
 # Unit tests under valgrind, which also sees reads of uninitialised memory. Threaded tests are
 # left to `asan` (leaks on) and `tsan`: valgrind runs one thread at a time.
-LEAK_SKIP ?= engine_faults2_test
+LEAK_SKIP ?= engine_faults2_test engine_file_faults_test engine_file_open_test engine_file_test engine_file_promises_test
 LEAK_TESTS ?= $(filter-out $(LEAK_SKIP:%=tests/unit/%.c),$(filter tests/unit/%,$(tests_nothreads)))
 VALGRIND   ?= valgrind
 VALGRIND_FLAGS := --quiet --leak-check=full --errors-for-leak-kinds=definite,indirect,possible \
@@ -129,3 +129,13 @@ examples: $(EXAMPLE_BINS) ## Build the examples against the public headers and t
 
 check-examples: $(EXAMPLE_BINS) ## Run the examples and compare their output
 	$(Q)$(RUN_TESTS) --name check-examples --examples examples/native $^
+
+# --- soak --------------------------------------------------------------------------------------
+# Kills of a process at work, for a while, with options and moments by seed.
+SOAK_SECONDS ?= 600
+SOAK_SEED    ?= $(shell date +%s)
+
+.PHONY: soak-engine
+
+soak-engine: build/test/tests/integration/engine_kill_test ## Kill a process that writes to a file, for SOAK_SECONDS
+	$(Q)SAP_KILL_SECONDS=$(SOAK_SECONDS) SAP_TEST_SEED=$(SOAK_SEED) $<

@@ -6,7 +6,7 @@
 #   clang-test  the same with clang
 #   asan        address and undefined-behaviour sanitizers (leaks included)
 #   tsan        thread sanitizer; slow assertions off, they hide races by their timing
-#   nothreads   SAPLING_THREADED=0
+#   nothreads   no threads, and pages of files in memory: as on wasm32-wasi
 #   fuzz        instrumented for libFuzzer
 
 VARIANTS := release clang test clang-test asan tsan nothreads fuzz
@@ -35,7 +35,7 @@ CFLAGS_tsan    := -O1 -DSAP_FAULTS=1 -fsanitize=thread
 LDFLAGS_tsan   := -fsanitize=thread
 
 CC_nothreads     := $(CC)
-CFLAGS_nothreads := -O1 $(TEST_DEFS) -DSAPLING_THREADED=0
+CFLAGS_nothreads := -O1 $(TEST_DEFS) -DSAPLING_THREADED=0 -DSAP_FILE_MAPPED=0
 
 CC_fuzz        := $(CLANG)
 CFLAGS_fuzz    := -O1 $(TEST_DEFS) -fsanitize=fuzzer-no-link $(SANITIZE_ASAN)

@@ -1,4 +1,4 @@
-# The engine as a WebAssembly module: wasm32-wasi, no threads, run by Node without directories.
+# The engine as a WebAssembly module: wasm32-wasi, no threads, run by Node with one directory.
 #
 # clang would search the host's /usr/include after WASI's: -nostdlibinc leaves it out, so that a
 # header which WASI lacks is an error. xxhash.h, the one header taken from the host, is copied

@@ -79,6 +79,9 @@ static void *checkpoint_now_and_then(void *arg)
     for (uint32_t ticks = 1; !atomic_load(&store->stop); ticks++) {
         WalPoint point;
         usleep(CHECKPOINT_US / 50);
+        if (wal_wants_prepare(store->wal)) {
+            must(wal_prepare(store->wal) == SAP_OK, "prepare");
+        }
         if (ticks % 50 != 0) {
             continue;
         }
@@ -106,7 +109,7 @@ static void commit_wal(Store *store, const uint8_t *record)
     must(writer_lock_take(&store->writer, true), "the lock");
     must(wal_reserve(store->wal, RECORD_LEN) == SAP_OK, "reserve");
     uint64_t lsn = ++store->lsn;
-    wal_append(store->wal, lsn, record, RECORD_LEN);
+    must(wal_append(store->wal, lsn, record, RECORD_LEN, NULL, NULL) == SAP_OK, "append");
     writer_lock_release(&store->writer);
     must(wal_wait(store->wal, lsn) == SAP_OK, "wait");
 }

@@ -24,7 +24,7 @@ typedef struct SapMemArena SapMemArena;
 typedef enum SapArenaBacking {
     SAP_ARENA_BACKING_MALLOC = 0,  /* the C heap, in chunks that grow with use */
     SAP_ARENA_BACKING_MMAP = 1,    /* one reserved mapping, of a file or (fd < 0) anonymous */
-    SAP_ARENA_BACKING_WASI_FD = 2, /* reserved for file environments; sap_arena_init refuses it */
+    SAP_ARENA_BACKING_WASI_FD = 2, /* heap memory under a bound, which needs no mapping */
     SAP_ARENA_BACKING_LINEAR = 3,  /* one contiguous region with a hard upper bound */
     SAP_ARENA_BACKING_CUSTOM = 4   /* the caller's functions, one call per page or run of pages */
 } SapArenaBacking;
@@ -39,7 +39,7 @@ typedef struct SapArenaOptions {
         struct {
             int fd;            /* a file to map shared and grow, or -1; stays the caller's */
             uint64_t max_size; /* bytes of address space to reserve; 0: 1 TiB */
-        } mmap;
+        } mmap;                /* WASI_FD too: fd is not used; 0 is 4 GiB, taken as needed */
         struct {
             uint64_t initial_bytes; /* made available at once */
             uint64_t max_bytes;     /* never exceeded; 0: 4 GiB */

@@ -21,7 +21,7 @@
  *
  * LIMITS
  *
- * Pages of 256 to 65535 bytes. A key may have 0 to 65535 bytes as long as two rows with such keys
+ * Pages of 256 to 65535 bytes, in files of 4096, 8192, 16384 or 32768. A key may have 0 to 65535 bytes as long as two rows with such keys
  * fit one leaf page (about half the page size), a value 0 bytes to 1 GiB. In a DUPSORT table the
  * key and the value together keep to the limit of a key. Above that a call answers SAP_FULL.
  *
@@ -30,8 +30,8 @@
  * Every call checks its arguments. Misuse (NULL, a DBI that is not open, flags that do not fit, a
  * transaction that has ended and whose object no other one uses yet) is SAP_ERROR, a write
  * through a reader SAP_READONLY, a parent with an open child SAP_BUSY: nothing has changed then.
- * A call that fails with SAP_NOMEM, SAP_FULL or SAP_IO has changed nothing either, and the
- * transaction goes on; a commit that fails is an abort. */
+ * A call that fails with SAP_NOMEM, SAP_FULL, SAP_IO or SAP_CORRUPT has changed nothing either, and
+ * the transaction goes on; a commit that fails is an abort (SAP_IO in a file: see txn_commit()). */
 #ifndef SAPLING_SAPLING_H
 #define SAPLING_SAPLING_H
 
@@ -87,8 +87,9 @@ SAP_API SapEnv *sap_db_open(SapMemArena *arena, uint32_t page_size, sap_keycmp_f
  * SAP_EXISTS: done already. SAP_BUSY: a transaction is open. */
 SAP_API int sap_btree_subsystem_init(SapEnv *env, sap_keycmp_fn cmp, void *ctx);
 
-/* Closes and frees. Accepts NULL. SAP_BUSY: a transaction is open, or a watcher is being called;
- * nothing was done. */
+/* Closes and frees; a file first gets a checkpoint. Accepts NULL. SAP_BUSY: a transaction is open,
+ * or a watcher is being called; nothing was done. SAP_IO, SAP_FULL, SAP_NOMEM: closed, but without
+ * the checkpoint; the next open finds in the log what was durable. */
 SAP_API int sap_db_close(SapEnv *db);
 
 /* Pages in use, those that old snapshots still need included. */
@@ -97,9 +98,12 @@ SAP_API uint64_t sap_db_num_pages(SapEnv *db);
 /* State of DBI 0 as the last commit left it. */
 SAP_API int sap_db_stat(SapEnv *db, SapStat *stat_out);
 
-/* Makes everything committed so far durable. In memory there is nothing to do. */
+/* Makes everything committed so far durable, and in a file writes a checkpoint: the log is empty
+ * then. In memory there is nothing to do. SAP_IO: the disk failed; see db_open_path(). SAP_FULL,
+ * SAP_NOMEM: no room for the checkpoint; everything is durable in the log all the same. */
 SAP_API int sap_db_sync(SapEnv *db);
-/* Returns when the commit `lsn` (and all before it) is durable. SAP_ERROR: no such commit. */
+/* Returns when the commit `lsn` (and all before it) is durable. SAP_ERROR: no such commit. SAP_IO:
+ * the disk failed before it was. */
 SAP_API int sap_db_wait_durable(SapEnv *db, uint64_t lsn);
 /* The newest durable commit. */
 SAP_API uint64_t sap_db_durable_lsn(SapEnv *db);
@@ -114,10 +118,90 @@ typedef struct SapReaderInfo {
  * answer; SAP_OK otherwise. Readers may come and go meanwhile. */
 SAP_API int sap_db_readers(SapEnv *db, int (*fn)(const SapReaderInfo *info, void *ctx), void *ctx);
 
-/* Walks every table of the newest snapshot and checks each rule the trees must keep. Each finding
- * is one call of `report` (may be NULL) with a text. SAP_CORRUPT if there was any. A read
- * transaction like any other: subsystems see it begin. */
+/* Walks every table of the newest visible snapshot and checks each rule the trees must keep; in a
+ * file also the checksum of every page, and that no page is used twice. Each finding is one call of
+ * `report` (may be NULL) with a text. SAP_CORRUPT if there was any. A read transaction like any
+ * other: subsystems see it begin. */
 SAP_API int sap_db_verify(SapEnv *db, void (*report)(const char *text, void *ctx), void *ctx);
+
+/* ---- A DB in a file ------------------------------------------------------------------------- */
+
+/* The files are PATH (data), PATH-wal.N (the log) and PATH-lock. When the DB is closed, all of them
+ * together (the lock excepted) are what one copies.
+ *
+ * A commit goes to the log and is acknowledged when the log is on disk; threads that commit at the
+ * same time share one write and sync. A background thread moves what is committed into the data
+ * file (a checkpoint) and empties the log. After a crash db_open_path() replays the log: every
+ * acknowledged commit is there, none is there in part.
+ *
+ * Which commits a reader sees: with SAP_SYNC_COMMIT the durable ones (SAP_TXN_NEWEST: all), with
+ * the other modes all. Write transactions always build on the newest.
+ *
+ * A write or sync that fails is final: the commits that wait answer SAP_IO (they may or may not be
+ * found by the next open), as do all later write transactions, SAP_TXN_NEWEST readers and
+ * checkpoints; other readers go on; closing writes nothing. Open the file again. */
+
+/* When a commit is acknowledged. With SAP_SYNC_NONE a crash goes back to the last checkpoint, which
+ * also comes when a multiple of checkpoint_bytes of pages have changed. */
+typedef enum SapSyncMode {
+    SAP_SYNC_COMMIT = 0,   /* when it is on disk */
+    SAP_SYNC_PERIODIC = 1, /* at once; on disk within sync_period_ms, unless the system fails */
+    SAP_SYNC_NONE = 2 /* at once, without a log; on disk at checkpoints, db_sync(), db_close() */
+} SapSyncMode;
+
+#define SAP_OPEN_CREATE    1u /* make the file if there is none */
+#define SAP_OPEN_EXCLUSIVE 2u /* with SAP_OPEN_CREATE: SAP_EXISTS if there is one */
+#define SAP_OPEN_RDONLY    4u /* shares the file with other read-only opens */
+
+/* A comparator that tables of the file name. The name (1 to 63 bytes) is stored, the rest is not:
+ * it must order keys the same way for as long as the file lives. */
+typedef struct SapComparator {
+    const char *name;
+    sap_keycmp_fn cmp;
+    void *ctx;
+} SapComparator;
+
+/* Zero bytes are the defaults, except that without SAP_OPEN_CREATE the file must exist. Everything
+ * pointed to is borrowed for the call, contexts and what callbacks need until db_close(). */
+typedef struct SapOpenOptions {
+    unsigned flags;                /* SAP_OPEN_* */
+    uint32_t page_size;            /* 4096, 8192, 16384 or 32768; 0: 4096, or that of the file */
+    uint64_t max_size;             /* of the data file: address space to reserve; 0: 1 TiB */
+    SapSyncMode sync_mode;         /* see above */
+    uint32_t sync_period_ms;       /* SAP_SYNC_PERIODIC; 0: 100 */
+    uint64_t checkpoint_bytes;     /* of log that start a checkpoint; 0: 64 MiB */
+    uint32_t checkpoint_period_ms; /* the longest that log waits for one; 0: 5 minutes */
+    const SapComparator *comparators;
+    uint32_t comparator_count;
+    const char *comparator; /* that of DBI 0 in a file made now; NULL: byte order */
+
+    /* For tests and simulation: monotonic time in nanoseconds, and random bytes for the id of a new
+     * database. NULL: the system's. */
+    uint64_t (*clock_ns)(void *ctx);
+    void (*random)(void *bytes, uint32_t len, void *ctx);
+    void *source_ctx;
+
+    /* Called from the background thread, once per read transaction that is older than slow_reader_ms
+     * (0: 60 s): it keeps the pages of its snapshot from being used again. */
+    void (*on_slow_reader)(const SapReaderInfo *info, void *ctx);
+    uint32_t slow_reader_ms;
+    /* Called with a text, whenever a code alone would not tell what happened and what to do: by
+     * db_open_path() when it fails or had to cut a torn end off the log, by any thread that meets a
+     * damaged page, and from the background thread when no checkpoint can be made, and once when the
+     * disk fails. Must not call into the DB. */
+    void (*on_message)(const char *text, void *ctx);
+    void *callback_ctx;
+} SapOpenOptions;
+
+/* Opens the DB in the file `path`; NULL options: the defaults with SAP_OPEN_CREATE. The caller owns
+ * *db_out: db_close(), which ends with a checkpoint. On failure the file is as it was:
+ * SAP_NOTFOUND: no such file. SAP_EXISTS: SAP_OPEN_EXCLUSIVE. SAP_BUSY: open already, in this or
+ * another process; the message names it. SAP_INVALID: not a Sapling file, of another version or
+ * byte order. SAP_CORRUPT: damaged; the message says what would be lost. SAP_ERROR: bad arguments, a
+ * page size that is not the file's, or a comparator that a table needs and the options lack.
+ * SAP_READONLY: SAP_OPEN_RDONLY, and the log is not empty: open it for writing once. SAP_FULL: no
+ * room, on disk or below max_size. SAP_IO: the system's answer is in the message. SAP_NOMEM. */
+SAP_API int sap_db_open_path(const char *path, const SapOpenOptions *options, SapEnv **db_out);
 
 /* ---- Tables --------------------------------------------------------------------------------- */
 
@@ -127,6 +211,12 @@ SAP_API int sap_db_verify(SapEnv *db, void (*report)(const char *text, void *ctx
  * flags. SAP_NOMEM. */
 SAP_API int sap_dbi_open(SapEnv *db, uint32_t dbi, sap_keycmp_fn cmp, void *cmp_ctx,
                          unsigned flags);
+
+/* Opens table `dbi` in the order of the options' comparator of that name; NULL: byte order. In a
+ * file this and dbi_open() make the table part of the file, durably; when the file is opened again
+ * its tables are open. A comparator given to dbi_open() or dbi_set_dupsort() must then be one of the
+ * options' (SAP_ERROR). In memory only NULL is known. */
+SAP_API int sap_dbi_open_named(SapEnv *db, uint32_t dbi, const char *comparator, unsigned flags);
 
 /* Makes vcmp order the values of each key (NULL: byte order), and the table a DUPSORT one if it was
  * not. The table must be open and empty; setting what is set already is SAP_OK at any time.
@@ -285,7 +375,8 @@ typedef int (*sap_read_fn)(void *buf, uint32_t len, void *ctx);
 SAP_API int sap_db_checkpoint(SapEnv *db, sap_write_fn writer, void *ctx);
 SAP_API int sap_txn_checkpoint(SapTxnCtx *txn, sap_write_fn writer, void *ctx);
 /* Replaces the content of all tables by that of a stream, or changes nothing. Tables of the stream
- * that are not open are opened, if in byte order. Watches are not called.
+ * that are not open are opened, if in byte order or, in a file, in that of a comparator which the
+ * options have by its name. Watches are not called.
  * SAP_BUSY: a transaction is open. The reader's code: it had no more bytes. SAP_CORRUPT: damaged.
  * SAP_INVALID: not such a stream, or of another version. SAP_ERROR: an open table has other flags
  * or comparator kind, or a table with a comparator is not open. SAP_FULL: a row does not fit this

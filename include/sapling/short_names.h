@@ -23,6 +23,7 @@ typedef sap_keycmp_fn keycmp_fn;
 #define DBI_TTL_META SAP_DBI_TTL_META
 
 #define db_open         sap_db_open
+#define db_open_path    sap_db_open_path
 #define db_close        sap_db_close
 #define db_num_pages    sap_db_num_pages
 #define db_stat         sap_db_stat
@@ -39,6 +40,7 @@ typedef sap_keycmp_fn keycmp_fn;
 #define db_restore      sap_db_restore
 
 #define dbi_open        sap_dbi_open
+#define dbi_open_named  sap_dbi_open_named
 #define dbi_stat        sap_dbi_stat
 #define dbi_set_dupsort sap_dbi_set_dupsort
 

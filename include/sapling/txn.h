@@ -64,7 +64,8 @@ typedef struct SapSubsystemCallbacks {
 } SapSubsystemCallbacks;
 
 /* Registers subsystem `id` (below SAP_MAX_SUBSYSTEMS); the callbacks are copied.
- * SAP_EXISTS: id taken. SAP_BUSY: a transaction is open. SAP_ERROR: bad id or NULL. */
+ * SAP_EXISTS: id taken. SAP_BUSY: a transaction is open. SAP_ERROR: bad id or NULL, or a DB in a
+ * file. */
 SAP_API int sap_env_register_subsystem(SapEnv *env, uint32_t id,
                                        const SapSubsystemCallbacks *callbacks);
 /* The committed state. Setting is for before the first transaction: SAP_BUSY while one is open. */
@@ -85,7 +86,8 @@ SAP_API int sap_txn_begin_rc(SapEnv *env, SapTxnCtx *parent, unsigned flags, Sap
 /* Ends the transaction: makes it visible (outermost), or part of its parent. Its cursors are
  * unusable afterwards, but must still be closed. For a reader the same as an abort.
  * SAP_BUSY: a child is open; SAP_ERROR: not an open transaction; in both cases nothing was done.
- * Any other code: the transaction was aborted. */
+ * SAP_IO in a file: it is not known whether the commit is on disk; the next open finds all of it or
+ * nothing. Any other code: the transaction was aborted. */
 SAP_API int sap_txn_commit(SapTxnCtx *txn);
 
 /* Ends the transaction without a trace; open children are aborted first. Accepts NULL. The handle

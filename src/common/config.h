@@ -14,6 +14,16 @@
 #endif
 #endif
 
+/* Database files are mapped; 0: their pages are held in memory and written at checkpoints.
+ * wasm32-wasi has no mappings. */
+#ifndef SAP_FILE_MAPPED
+#ifdef __wasi__
+#define SAP_FILE_MAPPED 0
+#else
+#define SAP_FILE_MAPPED 1
+#endif
+#endif
+
 /* Fault points (fault.h). Test builds only. */
 #ifndef SAP_FAULTS
 #define SAP_FAULTS 0

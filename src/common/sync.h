@@ -11,11 +11,21 @@
 #include "common/config.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #if SAPLING_THREADED
 
+#include "common/clock.h"
+
+#include <limits.h>
+#include <linux/futex.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #define SAP_ATOMIC(T) _Atomic(T)
 
@@ -26,6 +36,8 @@
 #define atomic_store_release(p, v)      atomic_store_explicit((p), (v), memory_order_release)
 #define atomic_store_full(p, v)         atomic_store_explicit((p), (v), memory_order_seq_cst)
 #define atomic_cas_full(p, expected, v) atomic_compare_exchange_strong((p), (expected), (v))
+#define atomic_or_release(p, v)         atomic_fetch_or_explicit((p), (v), memory_order_release)
+#define atomic_add_full(p, v)           atomic_fetch_add_explicit((p), (v), memory_order_seq_cst)
 
 typedef pthread_mutex_t Mutex;
 typedef pthread_cond_t Cond;
@@ -50,9 +62,17 @@ static inline void mutex_unlock(Mutex *m)
     pthread_mutex_unlock(m);
 }
 
+/* Timed waits on it are by the monotonic clock. */
 static inline bool cond_init(Cond *c)
 {
-    return pthread_cond_init(c, NULL) == 0;
+    pthread_condattr_t attr;
+    if (pthread_condattr_init(&attr) != 0) {
+        return false;
+    }
+    bool ok =
+        pthread_condattr_setclock(&attr, CLOCK_MONOTONIC) == 0 && pthread_cond_init(c, &attr) == 0;
+    pthread_condattr_destroy(&attr);
+    return ok;
 }
 
 static inline void cond_destroy(Cond *c)
@@ -65,9 +85,41 @@ static inline void cond_wait(Cond *c, Mutex *m)
     pthread_cond_wait(c, m);
 }
 
+/* Waits at most so long. */
+static inline void cond_wait_ns(Cond *c, Mutex *m, uint64_t ns)
+{
+    uint64_t until_ns = clock_mono_ns(NULL) + ns;
+    struct timespec until = {.tv_sec = (time_t)(until_ns / 1000000000),
+                             .tv_nsec = (long)(until_ns % 1000000000)};
+    pthread_cond_timedwait(c, m, &until);
+}
+
 static inline void cond_broadcast(Cond *c)
 {
     pthread_cond_broadcast(c);
+}
+
+/* Sleeps unless *word is no longer `seen`. May return for no reason, so look again. A waker changes
+ * the word first. */
+static inline void word_wait(SAP_ATOMIC(uint32_t) * word, uint32_t seen)
+{
+    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+}
+
+static inline void word_wake_one(SAP_ATOMIC(uint32_t) * word)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+static inline void word_wake_all(SAP_ATOMIC(uint32_t) * word)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+/* Lets others run that can. */
+static inline void thread_yield(void)
+{
+    sched_yield();
 }
 
 typedef pthread_t ThreadId;
@@ -94,6 +146,9 @@ static inline bool thread_is_self(ThreadId id)
 #define atomic_store_full(p, v)    ((void)(*(p) = (v)))
 #define atomic_cas_full(p, expected, v) \
     (*(p) == *(expected) ? (*(p) = (v), true) : (*(expected) = *(p), false))
+
+#define atomic_or_release(p, v) ((void)(*(p) |= (v)))
+#define atomic_add_full(p, v)   ((void)(*(p) += (v)))
 
 typedef struct {
     char unused;
@@ -142,6 +197,26 @@ static inline void cond_wait(Cond *c, Mutex *m)
 static inline void cond_broadcast(Cond *c)
 {
     (void)c;
+}
+
+static inline void word_wait(uint32_t *word, uint32_t seen)
+{
+    (void)word;
+    (void)seen;
+}
+
+static inline void word_wake_one(uint32_t *word)
+{
+    (void)word;
+}
+
+static inline void word_wake_all(uint32_t *word)
+{
+    (void)word;
+}
+
+static inline void thread_yield(void)
+{
 }
 
 typedef int ThreadId;

@@ -23,11 +23,11 @@ enum {
     FILE_STEP_MIN = 1024 * 1024,       /* a mapped file grows by an eighth within these */
     FILE_STEP_MAX = 256 * 1024 * 1024,
     RUN_WINDOW_PAGES = 4096, /* free pages looked through for a run */
-    RESCUE_PAGES = 32,       /* of a bounded arena, at most an eighth of it */
+    POPULATE_MAX_PAGES = 256,
 };
 
 #define DEFAULT_MMAP_BYTES   (UINT64_C(1) << 40)
-#define DEFAULT_LINEAR_BYTES (UINT64_C(1) << 32)
+#define DEFAULT_MEMORY_BYTES (UINT64_C(1) << 32)
 
 /* ---- The table of granules ------------------------------------------------------------------ */
 
@@ -61,6 +61,16 @@ static int table_reserve(SapMemArena *arena, size_t count)
     return SAP_OK;
 }
 
+static void tables_free(SapMemArena *arena)
+{
+    ArenaTable *table = atomic_load_relaxed(&arena->table);
+    while (table != NULL) {
+        ArenaTable *older = table->older;
+        mem_free(MEM_ARENA, table, table_bytes(table->count));
+        table = older;
+    }
+}
+
 static void table_fill(SapMemArena *arena, uint32_t first, uint32_t count, uint8_t *base)
 {
     ArenaTable *table = atomic_load_relaxed(&arena->table);
@@ -91,13 +101,16 @@ static int file_reserve(SapMemArena *arena, uint64_t bytes)
     int err = fault_io();
     if (err == 0) {
         /* Blocks are allocated now, so that a full disk is an error here, not a signal later. */
-        err = posix_fallocate(arena->options.cfg.mmap.fd, 0, (off_t)target);
+        do {
+            err = posix_fallocate(arena->options.cfg.mmap.fd, (off_t)arena->file_bytes,
+                                  (off_t)(target - arena->file_bytes));
+        } while (err == EINTR);
     }
     if (err == EOPNOTSUPP || err == EINVAL) {
         err = ftruncate(arena->options.cfg.mmap.fd, (off_t)target) == 0 ? 0 : errno;
     }
     if (err != 0) {
-        return err == ENOSPC || err == EFBIG ? SAP_FULL : SAP_IO;
+        return err == ENOSPC || err == EFBIG || err == EDQUOT ? SAP_FULL : SAP_IO;
     }
     arena->file_bytes = target;
     return SAP_OK;
@@ -108,13 +121,52 @@ static int file_reserve(SapMemArena *arena, uint64_t bytes)
 #endif
 }
 
+/* A region is one granule: its pages are found without a look at the table's further entries. */
+int arena_set_region(SapMemArena *arena, uint8_t *base, uint64_t bytes)
+{
+    arena->shift = ARENA_NODE_BIT_SHIFT;
+    arena->mask = ARENA_MAX_PAGES - 1;
+    int rc = table_reserve(arena, 1);
+    if (rc == SAP_OK) {
+        arena->region = base;
+        arena->region_bytes = bytes;
+        atomic_load_relaxed(&arena->table)->granule[0] = base;
+    }
+    return rc;
+}
+
+/* Writing to a fresh page of a file for the first time costs a fault and the file system's
+ * attention, many at once much less for each. An eighth of what there is is taken ahead. */
+static void populate(SapMemArena *arena, uint32_t end)
+{
+#if ARENA_HAS_MMAP && defined(MADV_POPULATE_WRITE)
+    if (arena->options.type != SAP_ARENA_BACKING_MMAP || arena->options.cfg.mmap.fd < 0 ||
+        end <= arena->populated) {
+        return;
+    }
+    uint32_t ahead = end / 8 < POPULATE_MAX_PAGES ? end / 8 : POPULATE_MAX_PAGES;
+    ahead = arena->backed - end < ahead ? arena->backed - end : ahead;
+    (void)madvise(arena->region + (size_t)end * arena->stride, (size_t)ahead * arena->stride,
+                  MADV_POPULATE_WRITE);
+    arena->populated = end + ahead;
+#else
+    (void)arena;
+    (void)end;
+#endif
+}
+
+/* Page numbers are below it. */
+static uint64_t page_limit(const SapMemArena *arena)
+{
+    uint64_t bound = arena->region_bytes / arena->stride;
+    return bound == 0 || bound > ARENA_MAX_PAGES ? ARENA_MAX_PAGES : bound;
+}
+
 static int back_region(SapMemArena *arena, uint32_t end)
 {
-    uint64_t limit = arena->region_bytes / arena->stride;
-    if (end > limit) {
-        return SAP_FULL;
-    }
-    uint64_t rounded = align_up_u64(end, (uint64_t)arena->mask + 1);
+    uint64_t limit = page_limit(arena);
+    uint64_t unit = arena->stride < GRANULE_BYTES ? GRANULE_BYTES / arena->stride : 1;
+    uint64_t rounded = (end + unit - 1) / unit * unit;
     rounded = rounded > limit ? limit : rounded;
     if (arena->options.type == SAP_ARENA_BACKING_MMAP) {
         int rc = file_reserve(arena, rounded * arena->stride);
@@ -122,17 +174,12 @@ static int back_region(SapMemArena *arena, uint32_t end)
             return rc;
         }
     }
-    int rc = table_reserve(arena, ((size_t)rounded + arena->mask) >> arena->shift);
-    if (rc != SAP_OK) {
-        return rc;
-    }
-    table_fill(arena, arena->backed, (uint32_t)rounded - arena->backed,
-               arena->region + (size_t)arena->backed * arena->stride);
     arena->backed = (uint32_t)rounded;
     return SAP_OK;
 }
 
-/* Adds a heap chunk for at least `count` pages. Chunks double up to the size of a huge page. */
+/* Adds a heap chunk for at least `count` pages, which the limit allows. Chunks double up to the size
+ * of a huge page. */
 static int back_chunk(SapMemArena *arena, uint32_t count)
 {
     uint32_t granule_pages = arena->mask + 1;
@@ -140,16 +187,9 @@ static int back_chunk(SapMemArena *arena, uint32_t count)
     want = want < GRANULE_BYTES ? GRANULE_BYTES : want > CHUNK_MAX_BYTES ? CHUNK_MAX_BYTES : want;
     uint64_t pages = want / arena->stride;
     pages = align_up_u64(pages > count ? pages : count, granule_pages);
-    if (arena->options.type == SAP_ARENA_BACKING_LINEAR) {
-        uint64_t limit = arena->region_bytes / arena->stride;
-        if (arena->backed + align_up_u64(count, granule_pages) > limit) {
-            return SAP_FULL;
-        }
-        pages = arena->backed + pages > limit ? align_up_u64(count, granule_pages) : pages;
-    }
-    if (arena->backed + pages > ARENA_MAX_PAGES) {
-        return SAP_FULL;
-    }
+    uint64_t left = page_limit(arena) - arena->backed;
+    pages = pages > left ? left : pages;
+    SAP_ASSERT(pages >= count);
     if (arena->chunk_count == arena->chunk_capacity) {
         size_t capacity = arena->chunk_capacity == 0 ? 4 : arena->chunk_capacity * 2;
         ArenaChunk *chunks = (ArenaChunk *)mem_resize(MEM_ARENA, arena->chunks,
@@ -161,7 +201,7 @@ static int back_chunk(SapMemArena *arena, uint32_t count)
         arena->chunks = chunks;
         arena->chunk_capacity = capacity;
     }
-    int rc = table_reserve(arena, (arena->backed + (size_t)pages) >> arena->shift);
+    int rc = table_reserve(arena, (arena->backed + (size_t)pages + arena->mask) >> arena->shift);
     if (rc != SAP_OK) {
         return rc;
     }
@@ -171,6 +211,9 @@ static int back_chunk(SapMemArena *arena, uint32_t count)
         (uint8_t *)mem_alloc_aligned(MEM_ARENA, align, (size_t)align_up_u64(bytes, align));
     if (base == NULL) {
         return SAP_NOMEM;
+    }
+    if (arena->options.type == SAP_ARENA_BACKING_WASI_FD) {
+        memset(base, 0, bytes); /* a file gets whole pages, and not what the heap has in them */
     }
 #if ARENA_HAS_MMAP && defined(MADV_HUGEPAGE)
     if (align == CHUNK_MAX_BYTES) {
@@ -191,6 +234,21 @@ static void chunk_free(const SapMemArena *arena, const ArenaChunk *chunk)
     mem_free_aligned(MEM_ARENA, chunk->base, (size_t)align_up_u64(bytes, align));
 }
 
+int arena_adopt_memory(SapMemArena *arena, uint32_t end)
+{
+    if (end <= arena->backed) {
+        return SAP_OK;
+    }
+    if (arena->region == NULL) {
+        /* One chunk: the file's runs may lie anywhere in it. */
+        SAP_ASSERT(arena->chunk_count == 0);
+        return back_chunk(arena, end);
+    }
+    arena->backed = end;
+    arena->populated = end;
+    return SAP_OK;
+}
+
 static int back_custom(SapMemArena *arena, uint32_t first, uint32_t count)
 {
     uint64_t bytes = (uint64_t)count * arena->stride;
@@ -209,7 +267,7 @@ static int back_custom(SapMemArena *arena, uint32_t first, uint32_t count)
 /* ---- Numbers -------------------------------------------------------------------------------- */
 
 /* Makes room in the bookkeeping for page numbers below `end`. */
-static int numbers_reserve(SapMemArena *arena, uint32_t end)
+int arena_reserve_numbers(SapMemArena *arena, uint32_t end)
 {
     if (end <= arena->capacity) {
         return SAP_OK;
@@ -251,7 +309,7 @@ static int numbers_reserve(SapMemArena *arena, uint32_t end)
     return SAP_OK;
 }
 
-static void number_push(SapMemArena *arena, uint32_t pgno)
+void arena_push_number(SapMemArena *arena, uint32_t pgno)
 {
     SAP_ASSERT(!arena_bit(arena->free_bits, pgno));
     arena_set_bit(arena->free_bits, pgno);
@@ -352,10 +410,10 @@ static int number_extend(SapMemArena *arena, uint32_t count, uint32_t *pgno_out)
 {
     uint32_t high = atomic_load_relaxed(&arena->high);
     uint32_t first = run_start(arena, high, count);
-    if ((uint64_t)first + count > ARENA_MAX_PAGES) {
+    if ((uint64_t)first + count > page_limit(arena)) {
         return SAP_FULL;
     }
-    int rc = numbers_reserve(arena, first + count);
+    int rc = arena_reserve_numbers(arena, first + count);
     if (rc == SAP_OK && backing_is_custom(arena)) {
         rc = table_reserve(arena, (size_t)first + count);
     }
@@ -371,9 +429,12 @@ static int number_extend(SapMemArena *arena, uint32_t count, uint32_t *pgno_out)
         arena_clear_bit(arena->free_bits, pgno);
     }
     for (uint32_t pgno = high; pgno < first; pgno++) {
-        number_push(arena, pgno);
+        arena_push_number(arena, pgno);
     }
     atomic_store_release(&arena->high, first + count);
+    if (arena->region != NULL) {
+        populate(arena, first + count);
+    }
     *pgno_out = first;
     return SAP_OK;
 }
@@ -381,8 +442,7 @@ static int number_extend(SapMemArena *arena, uint32_t count, uint32_t *pgno_out)
 /* How many pages can still be handed out; endless where there is no bound. */
 static uint64_t arena_pages_left(const SapMemArena *arena)
 {
-    uint64_t limit = arena->region_bytes / arena->stride;
-    return limit == 0 ? UINT64_MAX : limit - 1 - arena->active;
+    return arena->region_bytes == 0 ? UINT64_MAX : page_limit(arena) - 1 - arena->active;
 }
 
 int arena_alloc_locked(SapMemArena *arena, uint32_t count, bool rescue, uint8_t **page_out,
@@ -406,12 +466,13 @@ int arena_alloc_locked(SapMemArena *arena, uint32_t count, bool rescue, uint8_t 
         int rc = back_custom(arena, pgno, count);
         if (rc != SAP_OK) {
             for (uint32_t i = count; i > 0; i--) {
-                number_push(arena, pgno + i - 1);
+                arena_push_number(arena, pgno + i - 1);
             }
             return rc;
         }
     }
     arena->active += count;
+    arena_trust(arena, pgno);
     *page_out = arena_page(arena, pgno);
     *pgno_out = pgno;
     return SAP_OK;
@@ -436,7 +497,7 @@ void arena_free_locked(SapMemArena *arena, uint32_t pgno, uint32_t count)
     }
 #endif
     for (uint32_t i = count; i > 0; i--) {
-        number_push(arena, pgno + i - 1);
+        arena_push_number(arena, pgno + i - 1);
     }
     arena->active -= count;
 }
@@ -473,21 +534,25 @@ uint32_t arena_find_page(const SapMemArena *arena, const void *addr)
 
 /* ---- Life ----------------------------------------------------------------------------------- */
 
+/* Sets the bound, and makes the region where there are mappings to make it of. */
 static int region_open(SapMemArena *arena)
 {
     const SapArenaOptions *options = &arena->options;
     bool linear = options->type == SAP_ARENA_BACKING_LINEAR;
+    bool mapping = options->type == SAP_ARENA_BACKING_MMAP;
     uint64_t bytes = linear ? options->cfg.linear.max_bytes : options->cfg.mmap.max_size;
     if (bytes == 0) {
-        bytes = linear ? DEFAULT_LINEAR_BYTES : DEFAULT_MMAP_BYTES;
+        bytes = mapping ? DEFAULT_MMAP_BYTES : DEFAULT_MEMORY_BYTES;
     }
     if (bytes < (uint64_t)2 * arena->stride ||
         (linear && options->cfg.linear.initial_bytes > bytes)) {
         return SAP_ERROR;
     }
     arena->region_bytes = bytes;
-    uint64_t eighth = bytes / arena->stride / 8;
-    arena->rescue_pages = eighth < RESCUE_PAGES ? (uint32_t)eighth : RESCUE_PAGES;
+    arena->rescue_pages = arena_rescue_pages(bytes, arena->stride);
+    if (options->type == SAP_ARENA_BACKING_WASI_FD) {
+        return SAP_OK;
+    }
 #if ARENA_HAS_MMAP
     int fd = linear ? -1 : options->cfg.mmap.fd;
     struct stat st;
@@ -502,7 +567,11 @@ static int region_open(SapMemArena *arena)
     if (base == MAP_FAILED) {
         return errno == ENOMEM ? SAP_NOMEM : SAP_IO;
     }
-    arena->region = (uint8_t *)base;
+    int rc = arena_set_region(arena, (uint8_t *)base, bytes);
+    if (rc != SAP_OK) {
+        (void)munmap(base, bytes);
+        return rc;
+    }
     arena->file_bytes = fd >= 0 ? (uint64_t)st.st_size : 0;
 #ifdef MADV_POPULATE_WRITE
     if (linear && options->cfg.linear.initial_bytes > 0) {
@@ -512,7 +581,7 @@ static int region_open(SapMemArena *arena)
     return SAP_OK;
 #else
     /* Without mappings a linear arena is heap chunks under the same bound. */
-    return linear ? SAP_OK : SAP_ERROR;
+    return mapping ? SAP_ERROR : SAP_OK;
 #endif
 }
 
@@ -524,12 +593,11 @@ static bool options_valid(const SapArenaOptions *options)
     switch (options->type) {
     case SAP_ARENA_BACKING_MALLOC:
     case SAP_ARENA_BACKING_MMAP:
+    case SAP_ARENA_BACKING_WASI_FD:
     case SAP_ARENA_BACKING_LINEAR:
         return true;
     case SAP_ARENA_BACKING_CUSTOM:
         return options->cfg.custom.alloc_page != NULL && options->cfg.custom.free_page != NULL;
-    case SAP_ARENA_BACKING_WASI_FD:
-        return false;
     }
     return false;
 }
@@ -555,7 +623,7 @@ int sap_arena_init(SapMemArena **out, const SapArenaOptions *options)
     arena->mask = (UINT32_C(1) << arena->shift) - 1;
     atomic_store_relaxed(&arena->high, 1);
     int rc = SAP_OK;
-    if (options->type == SAP_ARENA_BACKING_MMAP || options->type == SAP_ARENA_BACKING_LINEAR) {
+    if (options->type != SAP_ARENA_BACKING_MALLOC && options->type != SAP_ARENA_BACKING_CUSTOM) {
         rc = region_open(arena);
     }
     if (rc == SAP_OK && !mutex_init(&arena->lock)) {
@@ -567,6 +635,7 @@ int sap_arena_init(SapMemArena **out, const SapArenaOptions *options)
             (void)munmap(arena->region, arena->region_bytes);
         }
 #endif
+        tables_free(arena);
         mem_free(MEM_ARENA, arena, sizeof *arena);
         return rc;
     }
@@ -598,6 +667,7 @@ void sap_arena_destroy(SapMemArena *arena)
         chunk_free(arena, &arena->chunks[i]);
     }
     mem_free(MEM_ARENA, arena->chunks, arena->chunk_capacity * sizeof *arena->chunks);
+    arena_file_close(arena);
 #if ARENA_HAS_MMAP
     if (arena->region != NULL) {
         (void)munmap(arena->region, arena->region_bytes);
@@ -609,12 +679,7 @@ void sap_arena_destroy(SapMemArena *arena)
     mem_free(MEM_ARENA, arena->node_bits, bits);
     mem_free(MEM_ARENA, arena->stack, arena->capacity * sizeof *arena->stack);
     mem_free(MEM_ARENA, arena->slabs, arena->stride / ARENA_NODE_UNIT * sizeof *arena->slabs);
-    ArenaTable *table = atomic_load_relaxed(&arena->table);
-    while (table != NULL) {
-        ArenaTable *older = table->older;
-        mem_free(MEM_ARENA, table, table_bytes(table->count));
-        table = older;
-    }
+    tables_free(arena);
     mutex_destroy(&arena->lock);
     mem_free(MEM_ARENA, arena, sizeof *arena);
 }

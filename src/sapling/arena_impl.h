@@ -3,7 +3,8 @@
  * Page numbers are dealt with in granules of 2^shift pages; `table` maps a granule to the address
  * of its first page, and within a granule pages lie one stride apart. The table only grows, by
  * publishing a larger copy; the smaller ones are kept until the arena goes, so that a reader may
- * use the one it loaded. Resolving is thus one load, a shift and a multiplication.
+ * use the one it loaded. Resolving is thus one load, a shift and a multiplication. A contiguous region
+ * is a single granule.
  *
  * Who holds a page:
  *   - a page number below `high` is either free (its bit in `free_bits`) or handed out;
@@ -21,6 +22,7 @@
 #include "common/assert.h"
 #include "common/sync.h"
 #include "sapling/arena.h"
+#include "sapling/disk.h"
 
 enum {
     ARENA_NODE_BIT_SHIFT = 31,
@@ -42,11 +44,22 @@ typedef struct ArenaTable {
     uint8_t *granule[];
 } ArenaTable;
 
+/* Checks a page or run of a file that nobody has read since the file was opened. SAP_CORRUPT,
+ * SAP_NOMEM. */
+typedef int (*ArenaCheck)(void *ctx, uint32_t pgno);
+
 struct SapMemArena {
     SAP_ATOMIC(ArenaTable *) table;
     uint32_t stride;
     uint32_t shift;
     uint32_t mask;
+    /* Mapped files: one bit per page that was checked, or made, since the file was opened; room for
+     * every number there is. NULL: there is nothing to check. */
+    SAP_ATOMIC(uint64_t) * trusted;
+    ptrdiff_t
+        view; /* mapped files: from a page to the same page where it can only be read; else 0 */
+    ArenaCheck check;
+    void *check_ctx;
     SapArenaOptions options;
 
     Mutex lock; /* everything below; not needed to resolve */
@@ -62,9 +75,10 @@ struct SapMemArena {
     uint32_t run_hint;     /* where the next search for a run begins */
     uint32_t rescue_pages; /* bounded backings: kept for those who free more than they take */
 
-    uint8_t *region; /* contiguous backings; NULL for heap chunks and custom */
-    uint64_t region_bytes;
-    uint64_t file_bytes; /* mmap with a file: how far it has been grown */
+    uint8_t *region;       /* contiguous backings; NULL for heap chunks and custom */
+    uint64_t region_bytes; /* the bound; 0: there is none */
+    uint64_t file_bytes;   /* with a file: how far it has been grown */
+    uint32_t populated;    /* mmap with a file: up to which page the faults of writing were taken */
     ArenaChunk *chunks;
     size_t chunk_count;
     size_t chunk_capacity;
@@ -79,6 +93,56 @@ static inline uint8_t *arena_page(const SapMemArena *arena, uint32_t pgno)
     return table->granule[pgno >> arena->shift] + (size_t)(pgno & arena->mask) * arena->stride;
 }
 
+static inline bool arena_is_trusted(const SapMemArena *arena, uint32_t pgno)
+{
+    return arena->trusted == NULL ||
+           ((atomic_load_acquire(&arena->trusted[pgno >> 6]) >> (pgno & 63)) & 1) != 0;
+}
+
+/* The page was checked, or holds nothing yet that could be. */
+static inline void arena_trust(const SapMemArena *arena, uint32_t pgno)
+{
+    if (arena->trusted != NULL) {
+        atomic_or_release(&arena->trusted[pgno >> 6], UINT64_C(1) << (pgno & 63));
+    }
+}
+
+/* Where the page is read; what is there may be damaged before arena_ensure() or arena_load(). */
+static inline uint8_t *arena_peek(const SapMemArena *arena, uint32_t pgno)
+{
+    return arena_page(arena, pgno) + arena->view;
+}
+
+/* Whether the page (or run) may be read. SAP_CORRUPT: it is not what was written. */
+static inline int arena_ensure(const SapMemArena *arena, uint32_t pgno)
+{
+    return sap_likely(arena_is_trusted(arena, pgno)) ? SAP_OK
+                                                     : arena->check(arena->check_ctx, pgno);
+}
+
+/* The page (or run) `pgno` for reading; codes as arena_ensure(). */
+static inline int arena_load(const SapMemArena *arena, uint32_t pgno, uint8_t **page_out)
+{
+    int rc = arena_ensure(arena, pgno);
+    if (sap_likely(rc == SAP_OK)) {
+        *page_out = arena_peek(arena, pgno);
+    }
+    return rc;
+}
+
+/* What a page from arena_load() is to one who may write to it. */
+static inline uint8_t *arena_writable(const SapMemArena *arena, uint8_t *page)
+{
+    return page - arena->view;
+}
+
+/* The inverse: a page that may be writable, as arena_load() has it. */
+static inline uint8_t *arena_readable(const SapMemArena *arena, uint8_t *page)
+{
+    bool writable = (uintptr_t)page - (uintptr_t)arena->region < arena->region_bytes;
+    return writable ? page + arena->view : page;
+}
+
 /* `count` pages with consecutive numbers and addresses. Codes as sap_arena_alloc_page(). The last
  * pages of a bounded arena are handed out with `rescue` only: deleting rows takes pages for a while
  * before it gives more back, and must not be refused because rows filled the arena. */
@@ -88,6 +152,46 @@ int arena_alloc_run(SapMemArena *arena, uint32_t count, bool rescue, uint8_t **p
 /* Gives a run (or a page, count 1) back; must have been handed out as such. */
 void arena_free_run(SapMemArena *arena, uint32_t pgno, uint32_t count);
 
+/* ---- arena_file.c: an arena whose pages are those of a file, mapped or (SAP_FILE_MAPPED 0) read
+ * into memory when the file is opened. */
+
+typedef struct ArenaFileOptions {
+    int fd; /* stays the caller's */
+    bool read_only;
+    uint32_t page_size;
+    uint64_t max_size; /* 0: as much as can be had, up to 1 TiB; in memory, 4 GiB */
+    ArenaCheck check;
+    void *check_ctx;
+} ArenaFileOptions;
+
+/* No page is known to it yet: arena_adopt() follows. SAP_NOMEM, SAP_IO (errno tells). */
+int arena_open_file(SapMemArena **out, const ArenaFileOptions *options);
+/* The addresses of pages below `end` can be had; what is in them, after arena_file_read(). */
+int arena_adopt_memory(SapMemArena *arena, uint32_t end);
+/* The pages below `end` whose bit is set are as in the file. Those of them that `trusted` does not
+ * tell of are the caller's to check. Codes as disk_read(). */
+int arena_file_read(SapMemArena *arena, DiskFile *file, const uint64_t *pages, uint32_t end);
+/* The file is long enough for pages below `end`, so that writing them takes no more space. Codes as
+ * disk_write(); SAP_FULL: nothing is lost. */
+int arena_file_grow(SapMemArena *arena, DiskFile *file, uint32_t end);
+/* The pages first..end are on their way into the file; disk_sync() brings them there. */
+int arena_file_write(SapMemArena *arena, DiskFile *file, uint32_t first, uint32_t end);
+/* The file has pages below `high`; those whose bit in `used` is set are handed out, the others from
+ * `first` on are free. SAP_FULL: beyond max_size. */
+int arena_adopt(SapMemArena *arena, uint32_t first, uint32_t high, const uint64_t *used);
+/* What of the file the arena holds beside its region; of sap_arena_destroy(). */
+void arena_file_close(SapMemArena *arena);
+
+/* Zeros that take memory only where something is written to them; *base_out is NULL where such
+ * memory cannot be had: use the heap. SAP_NOMEM. Release with arena_file_unreserve(). */
+int arena_file_reserve(size_t bytes, void **base_out);
+void arena_file_unreserve(void *base, size_t bytes);
+
+/* Of arena.c, for it. */
+int arena_reserve_numbers(SapMemArena *arena, uint32_t end);
+void arena_push_number(SapMemArena *arena, uint32_t pgno);
+int arena_set_region(SapMemArena *arena, uint8_t *base, uint64_t bytes);
+
 /* Under the arena's lock, for arena_nodes.c. */
 int arena_alloc_locked(SapMemArena *arena, uint32_t count, bool rescue, uint8_t **page_out,
                        uint32_t *pgno_out);
@@ -96,6 +200,13 @@ bool arena_page_is_live(const SapMemArena *arena, uint32_t pgno);
 /* The page number that covers an address, or 0. */
 uint32_t arena_find_page(const SapMemArena *arena, const void *addr);
 void *arena_node_resolve(const SapMemArena *arena, uint32_t no);
+
+/* How many of the last pages of a bounded arena are kept for those who free more than they take. */
+static inline uint32_t arena_rescue_pages(uint64_t bytes, uint32_t stride)
+{
+    uint64_t eighth = bytes / stride / 8;
+    return eighth < 32 ? (uint32_t)eighth : 32;
+}
 
 static inline bool arena_bit(const uint64_t *bits, uint32_t i)
 {

@@ -30,6 +30,15 @@ static uint32_t sep_common(SepRef a, SepRef b)
     return i;
 }
 
+int sep_compare(SepRef a, SepRef b)
+{
+    uint32_t common = sep_common(a, b);
+    if (common == sep_len(a) || common == sep_len(b)) {
+        return sep_len(a) < sep_len(b) ? -1 : sep_len(a) > sep_len(b) ? 1 : 0;
+    }
+    return sep_byte(a, common) < sep_byte(b, common) ? -1 : 1;
+}
+
 /* Copies the separator's bytes from `from` on. */
 static void sep_copy(uint8_t *to, SepRef sep, uint32_t from)
 {

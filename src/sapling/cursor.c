@@ -161,18 +161,20 @@ static KeyOrder order_of(const SapCursor *cur)
     return table_of(cur)->order;
 }
 
-/* The row under the cursor as the user knows it. */
-static inline PairView user_row(const SapCursor *cur)
+/* The row under the cursor as the user knows it; a value that is elsewhere is left out. */
+static inline PairView user_row(const SapCursor *cur, const LeafRow *row)
+{
+    if (sap_unlikely(table_of(cur)->pairs != NULL)) {
+        return pair_view(row->key, row->key_len);
+    }
+    return (PairView){
+        .key = row->key, .key_len = row->key_len, .val = row->val, .val_len = row->stored};
+}
+
+static inline PairView user_key(const SapCursor *cur)
 {
     LeafRow row = path_row(&cur->path);
-    if (sap_unlikely(table_of(cur)->pairs != NULL)) {
-        return pair_view(row.key, row.key_len);
-    }
-    const void *val = NULL;
-    PairView view = {.key = row.key, .key_len = row.key_len};
-    tree_value(cur->env, &row, &val, &view.val_len);
-    view.val = (const uint8_t *)val;
-    return view;
+    return user_row(cur, &row);
 }
 
 /* Copies the key under the cursor; the path stays. */
@@ -216,8 +218,9 @@ int cursors_detach(SapTxnCtx *txn, uint32_t dbi, const SapCursor *except)
     return SAP_OK;
 }
 
-/* Seeks the remembered key: the path is then at its row (true) or at the gap where it was. */
-static bool seek_remembered(SapCursor *cur, uint32_t root)
+/* Seeks the remembered key: the path is then at its row (SAP_OK) or at the gap where it was
+ * (SAP_NOTFOUND). The cursor is not CURSOR_ON, or its row has just changed. */
+static int seek_remembered(SapCursor *cur, uint32_t root)
 {
     return tree_seek(cur->env, root, order_of(cur), key_bytes(cur->key), cur->key_len, &cur->path);
 }
@@ -232,11 +235,11 @@ static int settle_saved(SapCursor *cur)
     if (rc != SAP_OK) {
         return rc;
     }
-    if (!seek_remembered(cur, root)) {
-        return SAP_NOTFOUND;
+    rc = seek_remembered(cur, root);
+    if (rc == SAP_OK) {
+        set_state(cur, CURSOR_ON);
     }
-    set_state(cur, CURSOR_ON);
-    return SAP_OK;
+    return rc;
 }
 
 /* Makes the cursor CURSOR_ON if its row is there. SAP_NOTFOUND: it is on none. */
@@ -246,10 +249,22 @@ static inline int settle(SapCursor *cur)
     return rc != SAP_OK || sap_likely(cur->state == CURSOR_ON) ? rc : settle_saved(cur);
 }
 
-static int land(SapCursor *cur, bool on_row, CursorState otherwise)
+/* Ends a move by cur->path that answered `rc`; after an error the cursor is where it was. */
+static int land(SapCursor *cur, int rc, CursorState otherwise)
 {
-    set_state(cur, on_row ? CURSOR_ON : otherwise);
-    return on_row ? SAP_OK : SAP_NOTFOUND;
+    if (rc == SAP_OK || rc == SAP_NOTFOUND) {
+        set_state(cur, rc == SAP_OK ? CURSOR_ON : otherwise);
+    }
+    return rc;
+}
+
+/* The same by another path, which becomes the cursor's. */
+static int land_by(SapCursor *cur, int rc, const Path *path, CursorState otherwise)
+{
+    if (rc == SAP_OK) {
+        path_copy(&cur->path, path);
+    }
+    return land(cur, rc, otherwise);
 }
 
 /* ---- Moves ---------------------------------------------------------------------------------- */
@@ -261,7 +276,8 @@ int sap_cursor_first(SapCursor *cur)
     if (rc == SAP_OK) {
         rc = root_of(cur, &root);
     }
-    return rc != SAP_OK ? rc : land(cur, tree_first(cur->env, root, &cur->path), CURSOR_AFTER);
+    Path path;
+    return rc != SAP_OK ? rc : land_by(cur, tree_first(cur->env, root, &path), &path, CURSOR_AFTER);
 }
 
 int sap_cursor_last(SapCursor *cur)
@@ -271,7 +287,8 @@ int sap_cursor_last(SapCursor *cur)
     if (rc == SAP_OK) {
         rc = root_of(cur, &root);
     }
-    return rc != SAP_OK ? rc : land(cur, tree_last(cur->env, root, &cur->path), CURSOR_BEFORE);
+    Path path;
+    return rc != SAP_OK ? rc : land_by(cur, tree_last(cur->env, root, &path), &path, CURSOR_BEFORE);
 }
 
 int sap_cursor_seek(SapCursor *cur, const void *key, uint32_t key_len)
@@ -293,9 +310,13 @@ int sap_cursor_seek(SapCursor *cur, const void *key, uint32_t key_len)
     if (rc != SAP_OK) {
         return rc;
     }
-    (void)tree_seek(cur->env, root, order_of(cur), probe.bytes, probe.len, &cur->path);
+    Path path;
+    rc = tree_seek(cur->env, root, order_of(cur), probe.bytes, probe.len, &path);
     probe_release(&probe);
-    return land(cur, tree_settle(cur->env, &cur->path), CURSOR_AFTER);
+    if (rc == SAP_NOTFOUND) {
+        rc = tree_settle(cur->env, &path);
+    }
+    return land_by(cur, rc, &path, CURSOR_AFTER);
 }
 
 int sap_cursor_in_prefix(SapCursor *cur, const void *prefix, uint32_t len)
@@ -303,7 +324,7 @@ int sap_cursor_in_prefix(SapCursor *cur, const void *prefix, uint32_t len)
     if ((prefix == NULL && len > 0) || settle(cur) != SAP_OK) {
         return 0;
     }
-    PairView row = user_row(cur);
+    PairView row = user_key(cur);
     return row.key_len >= len && (len == 0 || memcmp(row.key, prefix, len) == 0) ? 1 : 0;
 }
 
@@ -318,7 +339,7 @@ int sap_cursor_seek_prefix(SapCursor *cur, const void *prefix, uint32_t len)
     }
     rc = sap_cursor_seek(cur, prefix, len);
     if (rc == SAP_OK && sap_cursor_in_prefix(cur, prefix, len) == 0) {
-        rc = land(cur, false, CURSOR_AFTER);
+        rc = land(cur, SAP_NOTFOUND, CURSOR_AFTER);
     }
     return rc;
 }
@@ -345,9 +366,13 @@ int sap_cursor_next(SapCursor *cur)
     if (rc != SAP_OK) {
         return rc;
     }
-    bool there = seek_remembered(cur, root);
-    return land(cur, there ? tree_next(cur->env, &cur->path) : tree_settle(cur->env, &cur->path),
-                CURSOR_AFTER);
+    rc = seek_remembered(cur, root);
+    if (rc == SAP_OK) {
+        rc = tree_next(cur->env, &cur->path);
+    } else if (rc == SAP_NOTFOUND) {
+        rc = tree_settle(cur->env, &cur->path);
+    }
+    return land(cur, rc, CURSOR_AFTER);
 }
 
 int sap_cursor_prev(SapCursor *cur)
@@ -365,10 +390,12 @@ int sap_cursor_prev(SapCursor *cur)
     if (cur->state == CURSOR_SAVED) {
         uint32_t root = 0;
         rc = root_of(cur, &root);
-        if (rc != SAP_OK) {
+        if (rc == SAP_OK) {
+            rc = seek_remembered(cur, root);
+        }
+        if (rc != SAP_OK && rc != SAP_NOTFOUND) { /* at the row or behind the gap: one back */
             return rc;
         }
-        (void)seek_remembered(cur, root); /* at the row or behind the gap: one back either way */
     }
     return land(cur, tree_prev(cur->env, &cur->path), CURSOR_BEFORE);
 }
@@ -380,8 +407,10 @@ int sap_cursor_seek_nth(SapCursor *cur, uint64_t n)
     if (rc == SAP_OK) {
         rc = root_of(cur, &root);
     }
-    return rc != SAP_OK ? rc
-                        : land(cur, tree_seek_nth(cur->env, root, n, &cur->path), CURSOR_AFTER);
+    Path path;
+    return rc != SAP_OK
+               ? rc
+               : land_by(cur, tree_seek_nth(cur->env, root, n, &path), &path, CURSOR_AFTER);
 }
 
 int sap_cursor_rank(SapCursor *cur, uint64_t *rank_out)
@@ -405,7 +434,15 @@ int sap_cursor_get(SapCursor *cur, const void **key_out, uint32_t *key_len_out,
     if (rc != SAP_OK) {
         return rc;
     }
-    PairView row = user_row(cur);
+    LeafRow stored = path_row(&cur->path);
+    PairView row = user_row(cur, &stored);
+    const void *val = row.val;
+    if (sap_unlikely(stored.val_code == CELL_VAL_ELSEWHERE)) {
+        rc = tree_value(cur->env, &stored, &val, &row.val_len);
+        if (rc != SAP_OK) {
+            return rc;
+        }
+    }
     if (key_out != NULL) {
         *key_out = row.key;
     }
@@ -413,7 +450,7 @@ int sap_cursor_get(SapCursor *cur, const void **key_out, uint32_t *key_len_out,
         *key_len_out = row.key_len;
     }
     if (val_out != NULL) {
-        *val_out = row.val;
+        *val_out = val;
     }
     if (val_len_out != NULL) {
         *val_len_out = row.val_len;
@@ -427,7 +464,7 @@ int sap_cursor_get_key(SapCursor *cur, const void **key_out, uint32_t *key_len_o
     if (rc != SAP_OK) {
         return rc;
     }
-    PairView row = user_row(cur);
+    PairView row = user_key(cur);
     if (key_out != NULL) {
         *key_out = row.key;
     }
@@ -441,13 +478,9 @@ int sap_cursor_get_key(SapCursor *cur, const void **key_out, uint32_t *key_len_o
 
 static bool same_key(const SapCursor *cur, LeafRow a, LeafRow b)
 {
-    KeyOrder order = table_of(cur)->key_order;
     PairView x = pair_view(a.key, a.key_len);
     PairView y = pair_view(b.key, b.key_len);
-    if (order.cmp != NULL) {
-        return order.cmp(x.key, x.key_len, y.key, y.key_len, order.ctx) == 0;
-    }
-    return x.key_len == y.key_len && memcmp(x.key, y.key, x.key_len) == 0;
+    return key_compare(table_of(cur)->key_order, x.key, x.key_len, y.key, y.key_len) == 0;
 }
 
 static int settle_dup(SapCursor *cur)
@@ -475,13 +508,16 @@ static int step_dup(SapCursor *cur, bool back)
         leaf->i = i;
         return SAP_OK;
     }
-    Path path = cur->path; /* the cursor stays if the next leaf begins with another key */
-    bool there = back ? tree_prev(cur->env, &path) : tree_next(cur->env, &path);
-    if (!there || !same_key(cur, here, path_row(&path))) {
-        return SAP_NOTFOUND;
+    Path path; /* the cursor stays if the next leaf begins with another key */
+    path_copy(&path, &cur->path);
+    rc = back ? tree_prev(cur->env, &path) : tree_next(cur->env, &path);
+    if (rc == SAP_OK && !same_key(cur, here, path_row(&path))) {
+        rc = SAP_NOTFOUND;
     }
-    cur->path = path;
-    return SAP_OK;
+    if (rc == SAP_OK) {
+        path_copy(&cur->path, &path);
+    }
+    return rc;
 }
 
 int sap_cursor_next_dup(SapCursor *cur)
@@ -497,7 +533,7 @@ int sap_cursor_prev_dup(SapCursor *cur)
 /* The place before or behind all values of the cursor's key. */
 static int seek_edge(SapCursor *cur, PairPlace place, Path *path)
 {
-    PairView row = user_row(cur);
+    PairView row = user_key(cur);
     Probe probe;
     uint32_t root = 0;
     int rc = root_of(cur, &root);
@@ -505,8 +541,9 @@ static int seek_edge(SapCursor *cur, PairPlace place, Path *path)
         rc = probe_make(&probe, table_of(cur), place, row.key, row.key_len, NULL, 0);
     }
     if (rc == SAP_OK) {
-        (void)tree_seek(cur->env, root, order_of(cur), probe.bytes, probe.len, path);
+        rc = tree_seek(cur->env, root, order_of(cur), probe.bytes, probe.len, path);
         probe_release(&probe);
+        rc = rc == SAP_NOTFOUND ? SAP_OK : rc;
     }
     return rc;
 }
@@ -519,9 +556,11 @@ int sap_cursor_first_dup(SapCursor *cur)
         rc = seek_edge(cur, PAIR_BEFORE, &path);
     }
     if (rc == SAP_OK) {
-        bool there = tree_settle(cur->env, &path);
-        SAP_ASSERT(there);
-        cur->path = path;
+        rc = tree_settle(cur->env, &path);
+        rc = rc == SAP_NOTFOUND ? SAP_CORRUPT : rc; /* only where rows are out of order */
+    }
+    if (rc == SAP_OK) {
+        path_copy(&cur->path, &path);
     }
     return rc;
 }
@@ -534,9 +573,11 @@ int sap_cursor_last_dup(SapCursor *cur)
         rc = seek_edge(cur, PAIR_AFTER, &path);
     }
     if (rc == SAP_OK) {
-        bool there = tree_prev(cur->env, &path);
-        SAP_ASSERT(there);
-        cur->path = path;
+        rc = tree_prev(cur->env, &path);
+        rc = rc == SAP_NOTFOUND ? SAP_CORRUPT : rc;
+    }
+    if (rc == SAP_OK) {
+        path_copy(&cur->path, &path);
     }
     return rc;
 }
@@ -563,8 +604,7 @@ int sap_cursor_count_dup(SapCursor *cur, uint64_t *count_out)
 
 /* ---- Changes -------------------------------------------------------------------------------- */
 
-/* What a change through the cursor needs first: a row under it, its key remembered, the others out
- * of the way. */
+/* What a change through the cursor needs first: a row under it, and its key remembered. */
 static int begin_change(SapCursor *cur)
 {
     int rc = check(cur);
@@ -577,35 +617,21 @@ static int begin_change(SapCursor *cur)
     if (rc == SAP_OK) {
         rc = settle(cur);
     }
-    if (rc == SAP_OK) {
-        rc = remember_key(cur);
-    }
-    if (rc == SAP_OK) {
-        rc = cursors_detach(cur->txn, cur->dbi, cur);
-    }
-    return rc == SAP_OK
-               ? watch_note(cur->txn, cur->dbi, table_of(cur), key_bytes(cur->key), cur->key_len)
-               : rc;
+    return rc == SAP_OK ? remember_key(cur) : rc;
 }
 
-static int replace_value(SapCursor *cur, const void *val, uint32_t val_len)
+/* The remembered row is gone: the cursor goes on to the next one. If that cannot be read, the next
+ * use of the cursor says so. */
+static void go_on(SapCursor *cur, bool sought)
 {
-    LeafRow row;
-    uint8_t ref[CELL_REF];
-    int rc = tree_make_row(cur->txn, cur->dbi, key_bytes(cur->key), cur->key_len, val, val_len,
-                           &row, ref);
-    if (rc != SAP_OK) {
-        return rc;
+    int rc = sought ? SAP_NOTFOUND : seek_remembered(cur, table_of(cur)->tree.root);
+    if (rc == SAP_NOTFOUND) {
+        rc = tree_settle(cur->env, &cur->path);
     }
-    Table *table = table_of(cur);
-    TreeChange change;
-    rc = tree_replace(cur->txn, cur->dbi, table, &cur->path, &row, &change);
-    if (rc != SAP_OK) {
-        tree_drop_value(cur->txn, &row);
-    } else if (change.moved) {
-        (void)seek_remembered(cur, table->tree.root);
+    if (rc != SAP_OK && rc != SAP_NOTFOUND) {
+        set_state(cur, CURSOR_SAVED);
     }
-    return rc;
+    (void)land(cur, rc, CURSOR_AFTER);
 }
 
 int sap_cursor_put(SapCursor *cur, const void *val, uint32_t val_len, unsigned flags)
@@ -620,40 +646,35 @@ int sap_cursor_put(SapCursor *cur, const void *val, uint32_t val_len, unsigned f
     if (val_len > SAP_MAX_VAL_LEN) {
         return SAP_FULL;
     }
-    size_t noted = cur->env->notes.len;
     rc = begin_change(cur);
-    if (rc == SAP_OK) {
-        rc = replace_value(cur, val, val_len);
-        if (rc != SAP_OK) {
-            buf_truncate(&cur->env->notes, noted);
-        }
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    RowPlace at = {.path = &cur->path, .exact = true, .cursor = cur};
+    TreeChange change;
+    rc = rows_put_at(cur->txn, cur->dbi, table_of(cur), &at, cur->key, cur->key_len, val, val_len,
+                     &change);
+    tree_read_path(cur->env, &cur->path);
+    if (rc == SAP_OK && change.moved && seek_remembered(cur, table_of(cur)->tree.root) != SAP_OK) {
+        set_state(cur, CURSOR_SAVED);
     }
     return rc;
 }
 
 int sap_cursor_del(SapCursor *cur)
 {
-    int rc = check(cur);
+    int rc = begin_change(cur);
     if (rc != SAP_OK) {
         return rc;
     }
-    size_t noted = cur->env->notes.len;
-    rc = begin_change(cur);
-    if (rc != SAP_OK) {
-        return rc;
-    }
-    Table *table = table_of(cur);
+    RowPlace at = {.path = &cur->path, .exact = true, .cursor = cur};
     TreeChange change;
-    rc = tree_delete(cur->txn, cur->dbi, table, &cur->path, &change);
-    if (rc != SAP_OK) {
-        buf_truncate(&cur->env->notes, noted);
-        return rc;
+    rc = rows_del_at(cur->txn, cur->dbi, table_of(cur), &at, &change);
+    tree_read_path(cur->env, &cur->path);
+    if (rc == SAP_OK) {
+        go_on(cur, !change.moved);
     }
-    if (change.moved) {
-        (void)seek_remembered(cur, table->tree.root);
-    }
-    (void)land(cur, tree_settle(cur->env, &cur->path), CURSOR_AFTER);
-    return SAP_OK;
+    return rc;
 }
 
 /* ---- For ttl.c ------------------------------------------------------------------------------ */
@@ -662,7 +683,9 @@ int cursor_position(SapCursor *cur, CursorPosition *position_out)
 {
     int rc = settle(cur);
     if (rc == SAP_OK) {
-        *position_out = (CursorPosition){.txn = cur->txn, .dbi = cur->dbi, .row = user_row(cur)};
+        PairView row = user_key(cur);
+        *position_out = (CursorPosition){
+            .txn = cur->txn, .dbi = cur->dbi, .key = row.key, .key_len = row.key_len};
     }
     return rc;
 }
@@ -670,6 +693,5 @@ int cursor_position(SapCursor *cur, CursorPosition *position_out)
 void cursor_after_removal(SapCursor *cur)
 {
     SAP_ASSERT(cur->state == CURSOR_SAVED);
-    (void)seek_remembered(cur, table_of(cur)->tree.root);
-    (void)land(cur, tree_settle(cur->env, &cur->path), CURSOR_AFTER);
+    go_on(cur, false);
 }

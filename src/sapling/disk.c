@@ -1,8 +1,6 @@
 /* disk.c - see disk.h. */
 #include "sapling/disk.h"
 
-#ifndef __wasi__
-
 #include "common/fault.h"
 #include "common/mem.h"
 #include "sapling/error.h"
@@ -11,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -47,6 +46,7 @@ void disk_trace_set(void (*trace)(void *ctx, const DiskEvent *event), void *ctx)
 
 static int result_of(int err)
 {
+    errno = err;
     switch (err) {
     case 0:
         return SAP_OK;
@@ -74,7 +74,7 @@ static int open_with(const char *path, int flags, DiskFile *file_out)
     }
     int fd;
     do {
-        fd = open(path, flags | O_RDWR | O_CLOEXEC, FILE_MODE);
+        fd = open(path, flags | O_CLOEXEC, FILE_MODE);
     } while (fd < 0 && errno == EINTR);
     if (fd < 0) {
         return result_of(errno);
@@ -85,7 +85,7 @@ static int open_with(const char *path, int flags, DiskFile *file_out)
 
 int disk_create(const char *path, DiskFile *file_out)
 {
-    int rc = open_with(path, O_CREAT | O_EXCL, file_out);
+    int rc = open_with(path, O_RDWR | O_CREAT | O_EXCL, file_out);
 
     if (rc == SAP_OK) {
         TRACE(.op = DISK_CREATE, .file = file_out->id, .path = path);
@@ -93,14 +93,24 @@ int disk_create(const char *path, DiskFile *file_out)
     return rc;
 }
 
-int disk_open(const char *path, DiskFile *file_out)
+static int open_existing(const char *path, int flags, DiskFile *file_out)
 {
-    int rc = open_with(path, 0, file_out);
+    int rc = open_with(path, flags, file_out);
 
     if (rc == SAP_OK) {
         TRACE(.op = DISK_OPEN, .file = file_out->id, .path = path);
     }
     return rc;
+}
+
+int disk_open(const char *path, DiskFile *file_out)
+{
+    return open_existing(path, O_RDWR, file_out);
+}
+
+int disk_open_read(const char *path, DiskFile *file_out)
+{
+    return open_existing(path, O_RDONLY, file_out);
 }
 
 void disk_close(DiskFile *file)
@@ -175,15 +185,22 @@ static int sync_fd(int fd, int (*call)(int fd))
 
     while (err == 0 && call(fd) != 0) {
         if (errno != EINTR) {
-            err = errno;
+            err = errno == ENOMEM ? EIO : errno;
         }
     }
     return err;
 }
 
+/* The log is synced before it is read, and WASI lets those who only read call no fdatasync(). */
+#ifdef __wasi__
+#define sync_data fsync
+#else
+#define sync_data fdatasync
+#endif
+
 int disk_sync(DiskFile *file)
 {
-    int err = sync_fd(file->fd, fdatasync);
+    int err = sync_fd(file->fd, sync_data);
 
     if (err != 0) {
         return result_of(err);
@@ -191,6 +208,28 @@ int disk_sync(DiskFile *file)
     TRACE(.op = DISK_SYNC, .file = file->id);
     return SAP_OK;
 }
+
+#if SAP_FILE_MAPPED
+
+int disk_write_back(DiskFile *file, uint64_t offset, uint64_t len)
+{
+    int err = fault_io();
+
+    if (err == 0 && file->back_len > 0 &&
+        sync_file_range(file->fd, (off_t)file->back_offset, (off_t)file->back_len,
+                        SYNC_FILE_RANGE_WAIT_BEFORE) != 0) {
+        err = errno;
+    }
+    if (err == 0 &&
+        sync_file_range(file->fd, (off_t)offset, (off_t)len, SYNC_FILE_RANGE_WRITE) != 0) {
+        err = errno;
+    }
+    file->back_offset = offset;
+    file->back_len = len;
+    return err == ENOSYS ? SAP_OK : result_of(err);
+}
+
+#endif
 
 int disk_size(DiskFile *file, uint64_t *size_out)
 {
@@ -205,6 +244,16 @@ int disk_size(DiskFile *file, uint64_t *size_out)
     }
     *size_out = (uint64_t)st.st_size;
     return SAP_OK;
+}
+
+const char *disk_real_path(const char *path, char *resolved)
+{
+#ifdef __wasi__
+    (void)resolved;
+    return path;
+#else
+    return realpath(path, resolved) != NULL ? resolved : path;
+#endif
 }
 
 /* The directory of `path` as a text of its own; *size_out is what to free. NULL: no memory. */
@@ -223,6 +272,18 @@ static char *directory_of(const char *path, size_t *size_out)
     return directory;
 }
 
+/* A WASI host may have no way to sync a directory. Its names are then as durable as the host makes
+ * them. */
+static bool cannot_sync_dirs(int err)
+{
+#ifdef __wasi__
+    return err == ENOTSUP || err == EBADF || err == EISDIR || err == EINVAL;
+#else
+    (void)err;
+    return false;
+#endif
+}
+
 int disk_sync_dir(const char *path)
 {
     size_t size = 0;
@@ -239,6 +300,7 @@ int disk_sync_dir(const char *path)
         err = sync_fd(fd, fsync);
         close(fd);
     }
+    err = cannot_sync_dirs(err) ? 0 : err;
     if (err == 0) {
         TRACE(.op = DISK_SYNC_DIR, .path = directory);
     }
@@ -310,5 +372,3 @@ out:
     mem_free(MEM_SCRATCH, directory, size);
     return rc;
 }
-
-#endif

@@ -5,7 +5,7 @@
  * question are undefined, on disk and in the cache: a second sync that succeeds proves nothing.
  *
  * Codes: SAP_FULL no space (or quota, or file size limit); SAP_NOTFOUND no such file; SAP_EXISTS;
- * SAP_NOMEM; SAP_IO everything else. */
+ * SAP_NOMEM: nothing was tried, which a sync never answers once it began; SAP_IO everything else. */
 #ifndef SAPLING_SAPLING_DISK_H
 #define SAPLING_SAPLING_DISK_H
 
@@ -16,8 +16,10 @@
 #include <stdint.h>
 
 typedef struct DiskFile {
-    int fd;      /* -1: not open */
-    uint64_t id; /* names this opening in a trace */
+    int fd;               /* -1: not open */
+    uint64_t id;          /* names this opening in a trace */
+    uint64_t back_offset; /* what disk_write_back sent last */
+    uint64_t back_len;
 } DiskFile;
 
 #define DISK_FILE_NONE ((DiskFile){.fd = -1})
@@ -28,6 +30,9 @@ int disk_create(const char *path, DiskFile *file_out);
 
 /* Opens what exists for reading and writing. Close with disk_close. */
 int disk_open(const char *path, DiskFile *file_out);
+
+/* The same for reading only. */
+int disk_open_read(const char *path, DiskFile *file_out);
 
 /* Accepts a file that is not open; leaves one. Does not sync. */
 void disk_close(DiskFile *file);
@@ -43,7 +48,17 @@ int disk_read(DiskFile *file, uint64_t offset, void *out, size_t len);
 /* Bytes and size of the file are on disk. */
 int disk_sync(DiskFile *file);
 
+#if SAP_FILE_MAPPED
+/* Bytes written through a mapping start on their way to disk, and those of the call before are
+ * waited for: what is under way stays bounded. Proves nothing; disk_sync does. */
+int disk_write_back(DiskFile *file, uint64_t offset, uint64_t len);
+#endif
+
 int disk_size(DiskFile *file, uint64_t *size_out);
+
+/* The file that the links of `path` lead to, in `resolved`, which has PATH_MAX bytes. The path as it
+ * is where there is no such file; and on WASI, which has no way to ask. */
+const char *disk_real_path(const char *path, char *resolved);
 
 /* The names in the directory that holds `path` are on disk. */
 int disk_sync_dir(const char *path);

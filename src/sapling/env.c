@@ -1,5 +1,5 @@
 /* env.c - the transaction machine: environments, begin, commit, abort, subsystems. See env.h. */
-#include "sapling/env.h"
+#include "sapling/dbfile.h"
 
 #include <string.h>
 
@@ -64,18 +64,14 @@ SapEnv *sap_env_create(SapMemArena *arena, uint32_t page_size)
     env->owns_arena = own != NULL;
     env->page_size = page_size;
     env->stamp = ENV_FIRST_COMMIT;
-    atomic_store_relaxed(&env->versions[0].txnid, ENV_FIRST_COMMIT);
+    version_put(&env->newest, &(Version){.txnid = ENV_FIRST_COMMIT});
+    env->visible = &env->newest;
     pager_init(&env->pager, env->arena, ENV_FIRST_COMMIT, readers_scan, env);
     buf_init(&env->notes);
+    buf_init(&env->effects);
     env->first_level.env = env;
     env->spare_levels = &env->first_level;
     return env;
-}
-
-/* For the holder of the writer lock, under whom the version does not change. */
-static Version *newest_version(SapEnv *env)
-{
-    return &env->versions[atomic_load_full(&env->newest) % ENV_VERSIONS];
 }
 
 int sap_env_destroy(SapEnv *env)
@@ -83,24 +79,32 @@ int sap_env_destroy(SapEnv *env)
     if (env == NULL) {
         return SAP_OK;
     }
+    if (env->file != NULL) {
+        dbfile_settle(env->file);
+    }
     int rc = env_metadata_begin(env);
-    if (rc == SAP_OK && (readers_in_use(env) || watch_is_busy(env))) {
+    if (rc == SAP_OK && (readers_in_use(env) || watch_is_busy(env) || dbfile_is_held(env->file))) {
         env_metadata_end(env);
         rc = SAP_BUSY;
     }
     if (rc != SAP_OK) {
         return rc;
     }
+    if (env->file != NULL) {
+        rc = dbfile_close(env->file);
+    }
+    Version last;
+    version_get(&env->newest, &last);
     for (uint32_t i = SAP_MAX_SUBSYSTEMS; i-- > 0;) {
         Subsystem *subsystem = &env->subsystems[i];
         if (atomic_load_relaxed(&subsystem->registered) &&
             subsystem->calls.on_env_destroy != NULL) {
-            void *state = atomic_load_relaxed(&newest_version(env)->subsystem[i]);
-            subsystem->calls.on_env_destroy(env, state);
+            subsystem->calls.on_env_destroy(env, last.subsystem[i]);
         }
     }
     watch_destroy(env);
     buf_release(&env->notes);
+    buf_release(&env->effects);
     tables_destroy(env);
     pager_release(&env->pager);
     readers_destroy(env);
@@ -120,8 +124,11 @@ int sap_env_destroy(SapEnv *env)
     if (env->owns_arena) {
         sap_arena_destroy(env->arena);
     }
+    if (env->file != NULL) {
+        dbfile_free(env->file);
+    }
     mem_free(MEM_ENV, env, sizeof *env);
-    return SAP_OK;
+    return rc;
 }
 
 SapMemArena *sap_env_get_arena(const SapEnv *env)
@@ -174,6 +181,8 @@ int sap_env_register_subsystem(SapEnv *env, uint32_t id, const SapSubsystemCallb
     }
     if (env_has_subsystem(env, id)) {
         rc = SAP_EXISTS;
+    } else if (env->file != NULL) {
+        rc = SAP_ERROR;
     } else {
         env->subsystems[id].calls = *callbacks;
         atomic_store_release(&env->subsystems[id].registered, true);
@@ -187,27 +196,10 @@ int sap_env_subsystem_state(SapEnv *env, uint32_t id, void **state_out)
     if (env == NULL || state_out == NULL || !env_has_subsystem(env, id)) {
         return SAP_ERROR;
     }
-    uint64_t newest = 0;
-    do { /* an entry that stays the newest is not being written */
-        newest = atomic_load_full(&env->newest);
-        *state_out = atomic_load_acquire(&env->versions[newest % ENV_VERSIONS].subsystem[id]);
-    } while (atomic_load_full(&env->newest) != newest);
+    Version version;
+    version_get(&env->newest, &version);
+    *state_out = version.subsystem[id];
     return SAP_OK;
-}
-
-/* Fills the entry after the newest with a copy of it, for the holder of the writer lock to change
- * and then to publish by moving `newest`. */
-static Version *copy_version(SapEnv *env)
-{
-    uint64_t newest = atomic_load_relaxed(&env->newest);
-    Version *from = &env->versions[newest % ENV_VERSIONS];
-    Version *to = &env->versions[(newest + 1) % ENV_VERSIONS];
-    atomic_store_relaxed(&to->txnid, atomic_load_relaxed(&from->txnid));
-    atomic_store_relaxed(&to->catalog, atomic_load_relaxed(&from->catalog));
-    for (uint32_t i = 0; i < SAP_MAX_SUBSYSTEMS; i++) {
-        atomic_store_relaxed(&to->subsystem[i], atomic_load_relaxed(&from->subsystem[i]));
-    }
-    return to;
 }
 
 int sap_env_set_subsystem_state(SapEnv *env, uint32_t id, void *state)
@@ -221,9 +213,10 @@ int sap_env_set_subsystem_state(SapEnv *env, uint32_t id, void *state)
     }
     /* A version of its own: a reader that copied the present one before the gate closed, and stores
      * its pin after, finds that it must start over. */
-    Version *version = copy_version(env);
-    atomic_store_relaxed(&version->subsystem[id], state);
-    atomic_store_full(&env->newest, atomic_load_relaxed(&env->newest) + 1);
+    Version version;
+    version_get(&env->newest, &version);
+    version.subsystem[id] = state;
+    version_put(&env->newest, &version);
     env_metadata_end(env);
     return SAP_OK;
 }
@@ -322,17 +315,16 @@ static int level_begin(SapEnv *env, SapTxnCtx *parent, bool read_only, SapTxnCtx
     txn->scratch = NULL;
     txn->subsystem_count = 0;
     txn->undo_start = env->undo_count;
-    txn->notes_start = env->notes.len;
+    txn->mark = change_mark(env);
     txn->savepoint = false;
     if (parent != NULL) {
         txn->base = parent->base;
         memcpy(txn->subsystem, parent->subsystem, sizeof txn->subsystem);
     } else {
-        Version *version = newest_version(env);
-        txn->base = atomic_load_relaxed(&version->txnid);
-        for (uint32_t i = 0; i < SAP_MAX_SUBSYSTEMS; i++) {
-            txn->subsystem[i] = atomic_load_relaxed(&version->subsystem[i]);
-        }
+        Version version;
+        version_get(&env->newest, &version);
+        txn->base = version.txnid;
+        memcpy(txn->subsystem, version.subsystem, sizeof txn->subsystem);
     }
     txn->kind = read_only ? TXN_WRITER_READER : TXN_WRITER;
     if (!read_only) {
@@ -353,6 +345,10 @@ static void level_end(SapTxnCtx *txn)
     txn->next = env->spare_levels;
     env->spare_levels = txn;
     if (txn->parent == NULL) {
+        if (env->pager.full && env->file != NULL) {
+            env->pager.full = false;
+            dbfile_short_of_room(env->file);
+        }
         writer_lock_release(&env->lock);
     }
 }
@@ -366,20 +362,29 @@ static int begin_any(SapEnv *env, SapTxnCtx *parent, unsigned flags, SapTxnCtx *
                 return SAP_READONLY;
             }
         }
-        return parent->kind == TXN_READER ? reader_begin(env, parent, txn_out)
+        return parent->kind == TXN_READER ? reader_begin(env, parent, NULL, txn_out)
                                           : level_begin(env, parent, read_only, txn_out);
     }
+    bool newest = !read_only || (flags & SAP_TXN_NEWEST) != 0;
+    int rc = env->file != NULL && newest ? dbfile_check(env->file, !read_only) : SAP_OK;
+    if (rc != SAP_OK) {
+        return rc;
+    }
     if (read_only) {
-        return reader_begin(env, NULL, txn_out);
+        return reader_begin(env, NULL, newest ? &env->newest : env->visible, txn_out);
     }
     if (fault_busy() || !writer_lock_take(&env->lock, (flags & SAP_TXN_WAIT) != 0)) {
         return SAP_BUSY;
     }
-    int rc = level_begin(env, NULL, false, txn_out);
+    rc = level_begin(env, NULL, false, txn_out);
     if (rc != SAP_OK) {
         writer_lock_release(&env->lock);
+        return rc;
     }
-    return rc;
+    if (env->file != NULL) {
+        env->log_effects = (flags & SAP_TXN_BULK) == 0 && dbfile_is_logged(env->file);
+    }
+    return SAP_OK;
 }
 
 static void scratch_release(SapTxnCtx *txn)
@@ -411,7 +416,7 @@ static void abort_one(SapTxnCtx *txn)
     subsystems_abort(txn);
     if (txn->kind == TXN_WRITER) {
         tables_abort(txn);
-        buf_truncate(&txn->env->notes, txn->notes_start);
+        change_rewind(txn->env, txn->mark);
         pager_level_abort(&txn->env->pager, &txn->level);
     }
     txn_end(txn);
@@ -512,31 +517,22 @@ static bool has_changes(const SapTxnCtx *txn)
     if (env->undo_count > 0 || txn->level.taken != 0 || txn->level.freed != 0) {
         return true;
     }
-    Version *version = newest_version(txn->env);
-    for (uint32_t i = 0; i < SAP_MAX_SUBSYSTEMS; i++) {
-        if (atomic_load_relaxed(&version->subsystem[i]) != txn->subsystem[i]) {
-            return true;
-        }
-    }
-    return false;
+    Version version;
+    version_get(&txn->env->newest, &version);
+    return memcmp(version.subsystem, txn->subsystem, sizeof version.subsystem) != 0;
 }
 
-/* Makes the writer's state the newest version. Nothing here can fail. */
-static void publish(SapTxnCtx *txn)
+/* Makes the writer's state the newest version. */
+static void publish(void *ctx)
 {
+    const SapTxnCtx *txn = (const SapTxnCtx *)ctx;
     SapEnv *env = txn->env;
-    Version *version = copy_version(env);
-    atomic_store_relaxed(&version->txnid, env->stamp);
-    atomic_store_relaxed(&version->catalog, env->catalog.tree.root);
-    for (uint32_t i = 0; i < SAP_MAX_SUBSYSTEMS; i++) {
-        atomic_store_relaxed(&version->subsystem[i], txn->subsystem[i]);
-    }
-    atomic_store_full(&env->newest, atomic_load_relaxed(&env->newest) + 1);
-    env->undo_count = 0;
-    pager_commit(&env->pager, &txn->level, env->stamp);
+    Version version = {.txnid = env->stamp, .catalog = env->catalog.tree.root};
+    memcpy(version.subsystem, txn->subsystem, sizeof version.subsystem);
+    version_put(&env->newest, &version);
 }
 
-/* Everything of an outermost commit that can fail; the transaction goes on. */
+/* Everything of an outermost commit that can fail for want of room; the transaction goes on. */
 static int commit_prepare(SapTxnCtx *txn)
 {
     SapEnv *env = txn->env;
@@ -551,38 +547,80 @@ static int commit_prepare(SapTxnCtx *txn)
     if (rc == SAP_OK && env->notes.len != noted) {
         rc = watch_prepare(txn); /* the subsystems changed watched rows themselves */
     }
+    if (rc == SAP_OK && env->file != NULL) {
+        rc = dbfile_reserve(env->file, txn);
+    }
     if (rc != SAP_OK) {
         watch_discard(env);
     }
     return rc;
 }
 
-/* And what cannot. Returns the commit's id. */
-static uint64_t commit_finish(SapTxnCtx *txn)
+/* What is left to do for a commit once the lock is given up. */
+typedef struct Committed {
+    uint64_t lsn;
+    WatchHub *hub;
+    uint64_t batch;
+} Committed;
+
+/* And what cannot, unless the disk fails: SAP_IO, the transaction was aborted. In a file, SAP_OK
+ * holds it (dbfile_hold) until the caller has waited. */
+static int commit_finish(SapTxnCtx *txn, Committed *done_out)
 {
     SapEnv *env = txn->env;
-    uint64_t lsn = txn->base;
-    uint64_t batch = 0;
+    Committed done = {.lsn = txn->base, .hub = env->watch}; /* before the lock is given up */
+    if (env->file != NULL) {
+        dbfile_hold(env->file);
+    }
+    if (env->file != NULL && env->record.len == 0) {
+        abort_one(txn); /* pages may have been copied, rows have not changed */
+        *done_out = done;
+        return SAP_OK;
+    }
     tables_commit(txn);
     if (has_changes(txn)) {
-        lsn = env->stamp;
-        publish(txn);
-        batch = watch_enqueue(env, env->stamp);
+        done.lsn = env->stamp;
+        if (env->file == NULL) {
+            publish(txn);
+        } else {
+            int rc = dbfile_append(env->file, done.lsn, publish, txn);
+            if (rc != SAP_OK) {
+                DbFile *file = env->file;
+                watch_discard(env);
+                abort_one(txn);
+                dbfile_let_go(file);
+                return rc;
+            }
+        }
+        env->undo_count = 0;
+        pager_commit(&env->pager, &txn->level, env->stamp);
+        done.batch = watch_enqueue(env, env->stamp);
     }
-    WatchHub *hub = env->watch; /* before the lock is given up */
+    change_rewind(env, txn->mark);
     txn_end(txn);
-    watch_deliver(hub, batch);
-    return lsn;
+    *done_out = done;
+    return SAP_OK;
 }
 
-static int commit_outermost(SapTxnCtx *txn, uint64_t *lsn_out)
+/* `wait`: until the commit is as durable as the environment makes it. */
+static int commit_outermost(SapTxnCtx *txn, bool wait, uint64_t *lsn_out)
 {
+    DbFile *file = txn->env->file; /* once the transaction has ended, the environment may be gone */
     int rc = commit_prepare(txn);
     if (rc != SAP_OK) {
         abort_one(txn);
         return rc;
     }
-    *lsn_out = commit_finish(txn);
+    Committed done;
+    rc = commit_finish(txn, &done);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    *lsn_out = done.lsn;
+    if (file != NULL) {
+        return dbfile_committed(file, done.lsn, wait, done.hub, done.batch);
+    }
+    watch_deliver(done.hub, done.batch);
     return SAP_OK;
 }
 
@@ -599,9 +637,12 @@ static int commit_nested(SapTxnCtx *txn)
     return SAP_OK;
 }
 
-int exclusive_begin(SapEnv *env, SapTxnCtx **txn_out)
+int exclusive_begin(SapEnv *env, unsigned flags, SapTxnCtx **txn_out)
 {
-    int rc = env_metadata_begin(env);
+    int rc = env->file != NULL ? dbfile_check(env->file, true) : SAP_OK;
+    if (rc == SAP_OK) {
+        rc = env_metadata_begin(env);
+    }
     if (rc != SAP_OK) {
         return rc;
     }
@@ -611,10 +652,13 @@ int exclusive_begin(SapEnv *env, SapTxnCtx **txn_out)
         env_metadata_end(env);
         return rc;
     }
-    txn->flags = SAP_TXN_BULK;
+    txn->flags = flags;
+    if (env->file != NULL) {
+        env->log_effects = (flags & SAP_TXN_BULK) == 0 && dbfile_is_logged(env->file);
+    }
     rc = subsystems_begin(txn);
     if (rc != SAP_OK) {
-        exclusive_end(txn, false);
+        (void)exclusive_end(txn, false, NULL);
         return rc;
     }
     *txn_out = txn;
@@ -629,24 +673,58 @@ int exclusive_prepare(SapTxnCtx *txn)
 }
 
 /* The transaction's end gives up the writer lock that env_metadata_begin() took. */
-void exclusive_end(SapTxnCtx *txn, bool keep)
+int exclusive_end(SapTxnCtx *txn, bool keep, uint64_t *lsn_out)
 {
     SapEnv *env = txn->env;
+    Committed done = {0};
+    int rc = SAP_OK;
     if (keep) {
-        (void)commit_finish(txn);
+        rc = commit_finish(txn, &done);
     } else {
         abort_one(txn);
     }
     atomic_store_full(&env->gate, false);
     mutex_unlock(&env->metadata);
+    if (rc == SAP_OK && lsn_out != NULL) {
+        *lsn_out = done.lsn;
+    }
+    return rc;
 }
 
-int sap_txn_commit(SapTxnCtx *txn)
+int replay_begin(SapEnv *env, SapTxnCtx **txn_out)
 {
-    return sap_txn_commit_async(txn, NULL);
+    bool free = writer_lock_take(&env->lock, false);
+    SAP_ASSERT(free);
+    env->log_effects = false;
+    int rc = level_begin(env, NULL, false, txn_out);
+    if (rc != SAP_OK) {
+        writer_lock_release(&env->lock);
+    }
+    return rc;
 }
 
-int sap_txn_commit_async(SapTxnCtx *txn, uint64_t *lsn_out)
+int replay_end(SapTxnCtx *txn, uint64_t txnid)
+{
+    SapEnv *env = txn->env;
+    int rc = pager_prepare_commit(&env->pager);
+    if (rc == SAP_OK && txnid != 0) {
+        rc = dbfile_check_level(env->file, txn);
+    }
+    if (rc != SAP_OK || txnid == 0) {
+        abort_one(txn);
+        return rc;
+    }
+    SAP_ASSERT(txnid >= env->stamp);
+    env->stamp = txnid;
+    tables_commit(txn);
+    publish(txn);
+    env->undo_count = 0;
+    pager_commit(&env->pager, &txn->level, env->stamp);
+    txn_end(txn);
+    return SAP_OK;
+}
+
+static int commit(SapTxnCtx *txn, bool wait, uint64_t *lsn_out)
 {
     int rc = txn_check(txn);
     if (rc != SAP_OK) {
@@ -658,12 +736,22 @@ int sap_txn_commit_async(SapTxnCtx *txn, uint64_t *lsn_out)
     } else if (txn->parent != NULL) {
         rc = commit_nested(txn);
     } else {
-        rc = commit_outermost(txn, &lsn);
+        rc = commit_outermost(txn, wait, &lsn);
     }
     if (rc == SAP_OK && lsn_out != NULL) {
         *lsn_out = lsn;
     }
     return rc;
+}
+
+int sap_txn_commit(SapTxnCtx *txn)
+{
+    return commit(txn, true, NULL);
+}
+
+int sap_txn_commit_async(SapTxnCtx *txn, uint64_t *lsn_out)
+{
+    return commit(txn, false, lsn_out);
 }
 
 uint64_t sap_txn_base_lsn(SapTxnCtx *txn)
@@ -708,11 +796,14 @@ void *sap_txn_scratch_alloc(SapTxnCtx *txn, uint32_t len)
     return block->data;
 }
 
-/* ---- Durability in memory: what is published is durable ------------------------------------- */
+/* ---- Durability; in memory what is published is durable ------------------------------------- */
 
 int sap_db_sync(SapEnv *db)
 {
-    return db == NULL ? SAP_ERROR : SAP_OK;
+    if (db == NULL) {
+        return SAP_ERROR;
+    }
+    return db->file != NULL ? dbfile_sync(db->file) : SAP_OK;
 }
 
 uint64_t sap_db_durable_lsn(SapEnv *db)
@@ -720,16 +811,20 @@ uint64_t sap_db_durable_lsn(SapEnv *db)
     if (db == NULL) {
         return 0;
     }
-    for (;;) {
-        uint64_t newest = atomic_load_full(&db->newest);
-        uint64_t txnid = atomic_load_acquire(&db->versions[newest % ENV_VERSIONS].txnid);
-        if (atomic_load_full(&db->newest) == newest) {
-            return txnid;
-        }
-    }
+    Version version;
+    version_get(db->file != NULL ? dbfile_durable(db->file) : &db->newest, &version);
+    return version.txnid;
 }
 
 int sap_db_wait_durable(SapEnv *db, uint64_t lsn)
 {
-    return db == NULL || lsn > sap_db_durable_lsn(db) ? SAP_ERROR : SAP_OK;
+    if (db == NULL) {
+        return SAP_ERROR;
+    }
+    Version newest;
+    version_get(&db->newest, &newest);
+    if (lsn > newest.txnid) {
+        return SAP_ERROR;
+    }
+    return db->file != NULL ? dbfile_wait(db->file, lsn) : SAP_OK;
 }

@@ -1,11 +1,13 @@
 /* env.h - the environment and its transactions from the inside.
  *
  * State and who may touch it:
- *   - `newest` counts published versions; versions[newest % ENV_VERSIONS] is the published one. The
- *     writer fills the next entry before it moves `newest`. A reader copies the entry, stores its
- *     pin, and looks at `newest` again: if it moved, what was copied may be torn or no longer
- *     pinned, and the reader starts over. So a pin that stays was taken while its version was the
- *     newest, and the writer's scan after moving `newest` sees it.
+ *   - A VersionCell holds a version that readers copy without a lock: `count` versions were put in,
+ *     ring[count % ENV_VERSIONS] is the last. Who puts one in fills the next entry before moving
+ *     `count`. A reader copies the entry, stores its pin, and looks at `count` again: if it moved,
+ *     what was copied may be torn or no longer pinned, and the reader starts over. So a pin that
+ *     stays was taken while its version was in the cell, and a scan after the move sees it.
+ *   - `newest` is what the last commit left; `visible` points to the cell that readers use: the
+ *     same, or in a file where commits wait for the disk that of the durable version (dbfile.h).
  *   - Reader objects are only ever added to `readers`, and used again through `claimed`.
  *   - Everything marked (writer) belongs to the holder of the writer lock.
  *   - A metadata call holds `metadata` and the writer lock, closes `gate`, and goes on only if
@@ -33,6 +35,7 @@ enum {
     ENV_CATALOG = SAP_MAX_DBI + 1, /* the catalog's number where a DBI is asked for */
     TXN_TREE_CACHE = 8,            /* tables whose root a reader remembers */
     ENV_FIRST_COMMIT = 1,          /* id of the empty state; 0 is no pin */
+    CATALOG_KEY = 2,               /* length of the catalog's keys that lead to roots */
 };
 
 /* The root of a tree as some transaction sees it. */
@@ -44,6 +47,8 @@ typedef struct TreeState {
 typedef struct Table {
     bool open;
     unsigned flags;
+    const char *key_name; /* files: of the comparators; NULL: bytes */
+    const char *val_name;
     KeyOrder key_order;  /* of the user's keys */
     KeyOrder order;      /* of the tree's keys: the same, or that of pairs */
     PairOrder *pairs;    /* DUPSORT; else NULL */
@@ -61,11 +66,23 @@ typedef struct TreeUndo {
     uint64_t saved_at;
 } TreeUndo;
 
+/* What a commit left. */
 typedef struct Version {
+    uint64_t txnid;
+    uint32_t catalog; /* its root */
+    void *subsystem[SAP_MAX_SUBSYSTEMS];
+} Version;
+
+typedef struct VersionEntry {
     SAP_ATOMIC(uint64_t) txnid;
     SAP_ATOMIC(uint32_t) catalog;
     SAP_ATOMIC(void *) subsystem[SAP_MAX_SUBSYSTEMS];
-} Version;
+} VersionEntry;
+
+typedef struct VersionCell {
+    SAP_ATOMIC(uint64_t) count;
+    VersionEntry ring[ENV_VERSIONS];
+} VersionCell;
 
 typedef struct Subsystem {
     SAP_ATOMIC(bool) registered;
@@ -74,6 +91,7 @@ typedef struct Subsystem {
 
 typedef struct ScratchBlock ScratchBlock;
 typedef struct WatchHub WatchHub;
+typedef struct DbFile DbFile;
 
 typedef enum TxnKind {
     TXN_ENDED = 0,
@@ -81,6 +99,12 @@ typedef enum TxnKind {
     TXN_WRITER,       /* a level of the write transaction */
     TXN_WRITER_READER /* a read-only child within it */
 } TxnKind;
+
+/* How much is recorded of what the transaction changed: for watchers and for the log. */
+typedef struct ChangeMark {
+    size_t notes;
+    size_t effects;
+} ChangeMark;
 
 typedef struct CachedTree {
     uint32_t dbi_plus_1; /* 0: none */
@@ -101,7 +125,7 @@ struct SapTxnCtx {
     ScratchBlock *scratch;
     PageLevel level;     /* writers */
     uint32_t undo_start; /* writers: length of the undo stack when it began */
-    size_t notes_start;  /* writers: length of the notes for watches when it began */
+    ChangeMark mark;     /* writers: what was recorded when it began */
     bool savepoint;      /* a level of the engine's own, of which subsystems hear nothing */
 
     SapTxnCtx *next; /* in the list of readers, or of spare writer levels */
@@ -118,8 +142,9 @@ struct SapEnv {
     WriterLock lock;
     Mutex metadata; /* one metadata call at a time; taken before the writer lock */
     SAP_ATOMIC(bool) gate;
-    SAP_ATOMIC(uint64_t) newest;
-    Version versions[ENV_VERSIONS];
+    VersionCell newest;
+    VersionCell *visible;
+    DbFile *file; /* NULL: in memory */
     SAP_ATOMIC(SapTxnCtx *) readers;
     SAP_ATOMIC(SapTxnCtx *) spare_reader; /* a hint: the one that ended last */
     Subsystem subsystems[SAP_MAX_SUBSYSTEMS];
@@ -138,16 +163,12 @@ struct SapEnv {
     uint32_t undo_count;
     uint32_t undo_capacity;
     Buf notes;           /* (writer) keys of watched tables that the transaction changed */
+    Buf effects;         /* (writer) what it changed, for the log: effects.h */
+    bool log_effects;    /* (writer) whether the open transaction records them */
+    Slice record;        /* (writer) files: what the log will say of the commit being made */
     NodeScratch scratch; /* page NULL until first needed */
     uint8_t *alias;      /* two pages' room for arguments that point into a page being rebuilt */
 };
-
-/* A key from a caller, who may pass NULL for one of length 0; inside no pointer is NULL. */
-static inline const uint8_t *key_bytes(const void *key)
-{
-    static const uint8_t none[1] = {0};
-    return key != NULL ? (const uint8_t *)key : none;
-}
 
 /* ---- env.c ---- */
 
@@ -172,10 +193,16 @@ void savepoint_end(SapTxnCtx *level, bool keep);
 
 /* A write transaction beside which there is no other of any kind, so that it may also define
  * tables. SAP_BUSY: one is open. Its end commits it, once exclusive_prepare() has said that this
- * will succeed, or with keep false aborts it. */
-int exclusive_begin(SapEnv *env, SapTxnCtx **txn_out);
+ * will succeed, or with keep false aborts it. In memory a commit cannot fail then; in a file it can
+ * when the disk fails, and *lsn_out is to be waited for. */
+int exclusive_begin(SapEnv *env, unsigned flags, SapTxnCtx **txn_out);
 int exclusive_prepare(SapTxnCtx *txn);
-void exclusive_end(SapTxnCtx *txn, bool keep);
+int exclusive_end(SapTxnCtx *txn, bool keep, uint64_t *lsn_out);
+
+/* For recovery: a write level of its own under the writer lock, and its end, which makes commit
+ * `txnid` the newest without a record in the log, or with 0 none. SAP_NOMEM, SAP_CORRUPT: none. */
+int replay_begin(SapEnv *env, SapTxnCtx **txn_out);
+int replay_end(SapTxnCtx *txn, uint64_t txnid);
 
 /* Excludes all transactions for a change of metadata. SAP_BUSY: one is open. */
 int env_metadata_begin(SapEnv *env);
@@ -183,10 +210,18 @@ void env_metadata_end(SapEnv *env);
 
 /* ---- readers.c ---- */
 
-/* A reader on the newest version (parent NULL) or on its parent's. */
-int reader_begin(SapEnv *env, SapTxnCtx *parent, SapTxnCtx **txn_out);
+/* Puts a version into the cell; one thread at a time. */
+void version_put(VersionCell *cell, const Version *version);
+/* Copies the last version and returns the cell's count; what was copied is one version, whole, if
+ * the count is still that. */
+uint64_t version_copy(VersionCell *cell, Version *version_out);
+/* Copies until that is so. */
+void version_get(VersionCell *cell, Version *version_out);
+
+/* A reader on the version in `cell` (parent NULL) or on its parent's. */
+int reader_begin(SapEnv *env, SapTxnCtx *parent, VersionCell *cell, SapTxnCtx **txn_out);
 void reader_end(SapTxnCtx *txn);
-void readers_scan(Pager *pager, void *env);
+void readers_scan(Pager *pager, void *ctx);
 /* Whether any reader is open; and whether any is open, beginning or ending. */
 bool readers_any(SapEnv *env);
 bool readers_in_use(SapEnv *env);
@@ -209,17 +244,46 @@ int table_state(SapTxnCtx *txn, uint32_t dbi, TreeState *tree_out);
 /* Before a level's first change of the table. */
 int table_save(SapTxnCtx *txn, uint32_t dbi, Table *table);
 
-/* Opens or changes a table; the caller holds env_metadata_begin(). */
-int table_define(SapEnv *env, uint32_t dbi, KeyOrder key_order, unsigned flags);
-/* Takes that back; the table has no rows. */
-void table_undefine(SapEnv *env, uint32_t dbi);
+typedef struct TableDef {
+    unsigned flags;
+    KeyOrder keys;
+    KeyOrder vals;        /* DUPSORT */
+    const char *key_name; /* files */
+    const char *val_name;
+} TableDef;
+
+/* Opens a table, or changes one without rows; the caller holds env_metadata_begin(). *before_out is
+ * for one of the two calls that follow: table_keep(), or table_take_back(). */
+int table_define(SapEnv *env, uint32_t dbi, const TableDef *def, Table *before_out);
+void table_keep(const Table *before);
+void table_take_back(SapEnv *env, uint32_t dbi, const Table *before);
+
+/* The catalog as a tree of its own, for definitions.c. */
+int catalog_put_row(SapTxnCtx *txn, const uint8_t *key, uint32_t key_len, const uint8_t *val,
+                    uint32_t val_len);
+/* A root that the catalog holds. SAP_CORRUPT: does not decode. */
+int catalog_decode_root(const uint8_t *val, uint32_t len, TreeState *tree_out);
+
+/* ---- definitions.c: tables as a file remembers them ---- */
+
+/* Makes the table's present definition part of the file, in the transaction. */
+int definition_put(SapTxnCtx *txn, uint32_t dbi);
+/* What recovery finds in the log: defines the table again. Names may be empty. SAP_ERROR: a
+ * comparator is not among the options'; SAP_CORRUPT: the definition makes no sense. */
+int definition_replay(SapTxnCtx *txn, uint32_t dbi, unsigned flags, Slice key_name, Slice val_name);
+/* Opens all tables of the version that the catalog's root is from. Codes as above. */
+int definitions_load(SapEnv *env, uint32_t catalog);
+/* Fills in the names of the orders, in a file; SAP_ERROR: it has none for one of them. */
+int definition_name(const SapEnv *env, TableDef *def);
+/* Opens or changes the table, durably. SAP_EXISTS: is_new, and by now it is open. */
+int definition_change(SapEnv *env, uint32_t dbi, const TableDef *def, bool is_new);
 
 /* ---- watch.c ---- */
 
 /* Before the row changes: its key is noted if the table is watched. */
 int watch_note(SapTxnCtx *txn, uint32_t dbi, const Table *table, const uint8_t *key,
                uint32_t key_len);
-/* Turns the notes into events, before the commit; SAP_NOMEM: the commit must not be. */
+/* Turns the notes into events, before the commit. SAP_NOMEM, SAP_CORRUPT: the commit must not be. */
 int watch_prepare(SapTxnCtx *txn);
 /* Makes the prepared events part of commit `txnid`, in commit order, or drops them. */
 uint64_t watch_enqueue(SapEnv *env, uint64_t txnid);
@@ -227,9 +291,23 @@ void watch_discard(SapEnv *env);
 /* Returns when the batch that watch_enqueue() numbered (0: none) has been delivered; no lock is
  * held. */
 void watch_deliver(WatchHub *hub, uint64_t number);
+/* Delivers the batches of commits up to `txnid`, which are durable by now. Without `wait` another
+ * thread that is delivering is left to do it. */
+void watch_deliver_until(WatchHub *hub, uint64_t txnid, bool wait);
+/* Drops what was not delivered and never will be. */
+void watch_drop(WatchHub *hub);
 /* Whether events wait or are being delivered; asked under the writer lock. */
 bool watch_is_busy(SapEnv *env);
 void watch_destroy(SapEnv *env);
+
+/* ---- effects.c ---- */
+
+static inline ChangeMark change_mark(const SapEnv *env)
+{
+    return (ChangeMark){.notes = env->notes.len, .effects = env->effects.len};
+}
+/* Forgets what was recorded since. */
+void change_rewind(SapEnv *env, ChangeMark mark);
 
 /* ---- cursor.c ---- */
 

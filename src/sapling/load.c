@@ -5,6 +5,7 @@
  * rows or none. */
 #include "common/assert.h"
 #include "common/mem.h"
+#include "sapling/effects.h"
 #include "sapling/rows.h"
 #include "sapling/tree_build.h"
 
@@ -18,22 +19,14 @@ typedef struct LoadInput {
     uint32_t count;
 } LoadInput;
 
-static int compare_keys(KeyOrder order, const void *a, uint32_t a_len, const void *b,
-                        uint32_t b_len)
-{
-    return order.cmp != NULL ? order.cmp(key_bytes(a), a_len, key_bytes(b), b_len, order.ctx)
-                             : bytes_compare(a, a_len, b, b_len);
-}
-
 /* Whether input row i - 1 is below row i. */
 static bool ascends(const Table *table, const LoadInput *in, uint32_t i)
 {
-    int c = compare_keys(table->key_order, in->keys[i - 1], in->key_lens[i - 1], in->keys[i],
-                         in->key_lens[i]);
+    int c = key_compare(table->key_order, in->keys[i - 1], in->key_lens[i - 1], in->keys[i],
+                        in->key_lens[i]);
     if (c == 0 && table->pairs != NULL) {
-        KeyOrder values = {.cmp = table->pairs->val_cmp, .ctx = table->pairs->val_ctx};
-        c = compare_keys(values, in->vals[i - 1], in->val_lens[i - 1], in->vals[i],
-                         in->val_lens[i]);
+        c = key_compare(table->pairs->values, in->vals[i - 1], in->val_lens[i - 1], in->vals[i],
+                        in->val_lens[i]);
     }
     return c < 0;
 }
@@ -82,15 +75,15 @@ typedef struct Merge {
     uint32_t dbi;
     Table *table;
     TreeBuild build;
-    Path old; /* the next row of the present tree */
-    bool old_left;
+    Path old;   /* the next row of the present tree */
+    int old_rc; /* SAP_OK: `old` is on a row; SAP_NOTFOUND: none is left */
 } Merge;
 
 static int add_old(Merge *merge)
 {
     LeafRow row = path_row(&merge->old);
     int rc = tree_build_add(&merge->build, &row, false); /* old pages stay until the commit */
-    merge->old_left = tree_next(merge->txn->env, &merge->old);
+    merge->old_rc = tree_next(merge->txn->env, &merge->old);
     return rc;
 }
 
@@ -98,9 +91,9 @@ static int add_old(Merge *merge)
 static int add_old_below(Merge *merge, const uint8_t *key, uint32_t key_len, bool *equal_out)
 {
     *equal_out = false;
-    while (merge->old_left) {
+    while (merge->old_rc == SAP_OK) {
         LeafRow row = path_row(&merge->old);
-        int c = compare_keys(merge->table->order, row.key, row.key_len, key, key_len);
+        int c = key_compare(merge->table->order, row.key, row.key_len, key, key_len);
         if (c > 0) {
             return SAP_OK;
         }
@@ -113,7 +106,7 @@ static int add_old_below(Merge *merge, const uint8_t *key, uint32_t key_len, boo
             return rc;
         }
     }
-    return SAP_OK;
+    return merge->old_rc == SAP_NOTFOUND ? SAP_OK : merge->old_rc;
 }
 
 static int add_new_unique(Merge *merge, const LoadInput *in, uint32_t i)
@@ -130,7 +123,7 @@ static int add_new_unique(Merge *merge, const LoadInput *in, uint32_t i)
         key = old.key;
         key_len = old.key_len;
         tree_drop_value(merge->txn, &old);
-        merge->old_left = tree_next(merge->txn->env, &merge->old);
+        merge->old_rc = tree_next(merge->txn->env, &merge->old);
     }
     LeafRow row;
     uint8_t ref[CELL_REF];
@@ -164,10 +157,10 @@ static int merge_rows(Merge *merge, const LoadInput *in)
         rc =
             merge->table->pairs != NULL ? add_new_pair(merge, in, i) : add_new_unique(merge, in, i);
     }
-    while (merge->old_left && rc == SAP_OK) {
+    while (merge->old_rc == SAP_OK && rc == SAP_OK) {
         rc = add_old(merge);
     }
-    return rc;
+    return rc == SAP_OK && merge->old_rc != SAP_NOTFOUND ? merge->old_rc : rc;
 }
 
 static int build_anew(SapTxnCtx *txn, uint32_t dbi, Table *table, const LoadInput *in)
@@ -180,7 +173,7 @@ static int build_anew(SapTxnCtx *txn, uint32_t dbi, Table *table, const LoadInpu
     if (rc != SAP_OK) {
         return rc;
     }
-    merge.old_left = tree_first(txn->env, table->tree.root, &merge.old);
+    merge.old_rc = tree_first(txn->env, table->tree.root, &merge.old);
     TreeState built = {0};
     rc = merge_rows(&merge, in);
     if (rc == SAP_OK) {
@@ -201,6 +194,22 @@ static int note_all(SapTxnCtx *txn, uint32_t dbi, const Table *table, const Load
     int rc = SAP_OK;
     for (uint32_t i = 0; table->watches > 0 && i < in->count && rc == SAP_OK; i++) {
         rc = watch_note(txn, dbi, table, key_bytes(in->keys[i]), in->key_lens[i]);
+    }
+    return rc;
+}
+
+static int log_all(SapTxnCtx *txn, uint32_t dbi, const Table *table, const LoadInput *in)
+{
+    int rc = SAP_OK;
+    for (uint32_t i = 0; txn->env->log_effects && i < in->count && rc == SAP_OK; i++) {
+        Probe key;
+        rc = probe_make(&key, table, PAIR_EXACT, in->keys[i], in->key_lens[i], in->vals[i],
+                        in->val_lens[i]);
+        if (rc == SAP_OK) {
+            rc = effects_put(txn, dbi, key.bytes, key.len, in->vals[i],
+                             table->pairs != NULL ? 0 : in->val_lens[i]);
+            probe_release(&key);
+        }
     }
     return rc;
 }
@@ -230,6 +239,9 @@ int sap_txn_load_sorted(SapTxnCtx *txn, uint32_t dbi, const void *const *keys,
         rc = cursors_detach(level, dbi, NULL);
         if (rc == SAP_OK) {
             rc = note_all(level, dbi, table, &in);
+        }
+        if (rc == SAP_OK) {
+            rc = log_all(level, dbi, table, &in);
         }
         if (rc == SAP_OK) {
             rc = build_anew(level, dbi, table, &in);

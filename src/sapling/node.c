@@ -63,7 +63,7 @@ void node_scratch_release(NodeScratch *scratch)
     *scratch = (NodeScratch){0};
 }
 
-static uint32_t arrays_end(const uint8_t *page)
+uint32_t node_arrays_end(const uint8_t *page)
 {
     uint32_t n = page_count(page);
     if (page_is_leaf(page)) {
@@ -74,7 +74,7 @@ static uint32_t arrays_end(const uint8_t *page)
 
 uint32_t node_used(const uint8_t *page, uint32_t page_size)
 {
-    return arrays_end(page) - PAGE_HEADER + (page_size - page_upper(page)) - page_dead(page);
+    return node_arrays_end(page) - PAGE_HEADER + (page_size - page_upper(page)) - page_dead(page);
 }
 
 void node_init(uint8_t *page, uint32_t page_size, uint32_t level, uint32_t dbi_flags)
@@ -92,7 +92,7 @@ void node_init(uint8_t *page, uint32_t page_size, uint32_t level, uint32_t dbi_f
 void node_copy(uint8_t *to, const uint8_t *from, uint32_t page_size)
 {
     uint32_t upper = page_upper(from);
-    uint32_t end = arrays_end(from);
+    uint32_t end = node_arrays_end(from);
     SAP_ASSERT(end <= upper && upper <= page_size);
     memcpy(to + PAGE_TYPE, from + PAGE_TYPE, end - PAGE_TYPE);
     memcpy(to + upper, from + upper, page_size - upper);

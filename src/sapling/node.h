@@ -54,6 +54,11 @@ void node_init(uint8_t *page, uint32_t page_size, uint32_t level, uint32_t dbi_f
 /* Copies a node but for checksum, birth and number, and leaves out the gap in the middle. */
 void node_copy(uint8_t *to, const uint8_t *from, uint32_t page_size);
 
+/* What is wrong with the bytes of a page that is to be a node, or NULL: everything that reading and
+ * changing nodes relies on, the rules above included. Rows and separators that have an order of
+ * their own (PAGE_PLAIN) are not compared. The page's place in a tree is the caller's business. */
+const char *node_damage(const uint8_t *page, uint32_t page_size);
+
 /* Whether the subtree below the page owns overflow runs, as a flag for the parent's child word. */
 uint32_t node_runs_flag(const uint8_t *page);
 /* Rows in the subtree. */
@@ -89,6 +94,8 @@ uint32_t leaf_separator(const uint8_t *left, const uint8_t *right, const uint8_t
 void branch_set_child(uint8_t *page, uint32_t i, uint32_t child_word);
 void branch_set_rows(uint8_t *page, uint32_t i, uint64_t rows);
 SepRef branch_sep(const uint8_t *page, uint32_t i, uint8_t in_head[SEP_IN_HEAD]);
+/* In byte order: below 0, 0 or above 0. */
+int sep_compare(SepRef a, SepRef b);
 
 /* What so many items take in a page of that level, and what one adds to it at most. Item 0's
  * separator does not count. */
@@ -112,8 +119,10 @@ void branch_remove(uint8_t *page, uint32_t i);
 bool branch_merge(NodeScratch *scratch, uint8_t *into, const uint8_t *left, const uint8_t *right,
                   SepRef sep);
 
-/* ---- Shared by leaf.c and branch.c ---- */
+/* ---- Shared by the files of nodes ---- */
 
+/* Where the arrays end and the gap begins. */
+uint32_t node_arrays_end(const uint8_t *page);
 /* The parallel arrays of a node: `widths[k]` bytes per entry each, one after the other. */
 enum { NODE_ARRAYS = 4 };
 void node_arrays_open(uint8_t *base, const uint32_t widths[NODE_ARRAYS], uint32_t n, uint32_t i);

@@ -5,8 +5,7 @@ static int row_compare(const uint8_t *page, uint32_t i, KeyOrder order, const ui
                        uint32_t key_len)
 {
     LeafRow row = leaf_row(page, i);
-    return order.cmp != NULL ? order.cmp(key, key_len, row.key, row.key_len, order.ctx)
-                             : bytes_compare(key, key_len, row.key, row.key_len);
+    return key_compare(order, key, key_len, row.key, row.key_len);
 }
 
 /* Lower bound among rows lo .. hi-1 by whole keys. */

@@ -43,7 +43,7 @@
 #include <string.h>
 
 #include "common/bytes.h"
-#include "sapling/sapling.h"
+#include "sapling/order.h"
 
 enum {
     PAGE_CHECKSUM = 0,
@@ -67,6 +67,8 @@ _Static_assert(PAGE_RUN_PAGES + 4 == PAGE_HEADER, "a run's value follows its hea
 
 enum { PAGE_LEAF = 1, PAGE_BRANCH = 2, PAGE_OVERFLOW = 3 };
 
+enum { PAGE_MAX_LEVEL = 39 }; /* no tree grows higher */
+
 enum {
     PAGE_DBI_MASK = 0x07ff,
     PAGE_OWNS_RUNS = 0x4000, /* leaf: some value is in an overflow run */
@@ -82,11 +84,11 @@ enum {
 #define CELL_VAL_ELSEWHERE UINT16_C(0xffff)
 #define CHILD_OWNS_RUNS    (UINT32_C(1) << 31)
 
-/* A table's order: a comparator, or NULL for bytes. */
-typedef struct KeyOrder {
-    sap_keycmp_fn cmp;
-    void *ctx;
-} KeyOrder;
+/* Pages of `stride` bytes in the run of a value. */
+static inline uint32_t run_pages(uint32_t stride, uint32_t val_len)
+{
+    return (uint32_t)(((uint64_t)PAGE_HEADER + val_len + stride - 1) / stride);
+}
 
 static inline uint64_t page_birth(const uint8_t *page)
 {
@@ -143,6 +145,16 @@ static inline uint32_t page_dead(const uint8_t *page)
     return load_u16le(page + PAGE_DEAD);
 }
 
+/* Whether `child` can be a child of the branch: type, level, table and flags, which are one word. */
+static inline bool page_is_child(const uint8_t *branch, const uint8_t *child)
+{
+    _Static_assert(PAGE_LEVEL == PAGE_TYPE + 1 && PAGE_DBI == PAGE_TYPE + 2, "one word");
+    _Static_assert(PAGE_BRANCH - PAGE_LEAF == 1, "as the type changes below level 1");
+    uint32_t word = load_u32le(branch + PAGE_TYPE);
+    uint32_t expected = word - 0x100 - ((word & 0xff00) == 0x100 ? 1 : 0);
+    return (load_u32le(child + PAGE_TYPE) & ~((uint32_t)PAGE_OWNS_RUNS << 16)) == expected;
+}
+
 static inline void page_set(uint8_t *page, uint32_t field, uint32_t value)
 {
     store_u16le(page + field, (uint16_t)value);
@@ -179,6 +191,17 @@ static inline LeafRow leaf_row(const uint8_t *page, uint32_t i)
     row.val = row.key + row.key_len;
     row.stored = row.val_code == CELL_VAL_ELSEWHERE ? CELL_REF : row.val_code;
     return row;
+}
+
+/* Of a row whose value is elsewhere: the run's page number and the value's length. */
+static inline uint32_t row_run(const LeafRow *row)
+{
+    return load_u32le(row->val);
+}
+
+static inline uint32_t row_run_len(const LeafRow *row)
+{
+    return load_u32le(row->val + 4);
 }
 
 /* ---- Branch --------------------------------------------------------------------------------- */

@@ -24,6 +24,23 @@ static void count_pages(Pager *pager, uint32_t more, uint32_t fewer)
     atomic_store_relaxed(&pager->page_count, now + more - fewer);
 }
 
+/* Makes the pages in use, or not in use. False: one of them is so already, nothing changed. */
+static bool set_use(Pager *pager, uint32_t pgno, uint32_t pages, bool use)
+{
+    if (pager->used == NULL) {
+        return true;
+    }
+    for (uint32_t i = 0; i < pages; i++) {
+        if (arena_bit(pager->used, pgno + i) == use) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < pages; i++) {
+        pager->used[(pgno + i) / 64] ^= UINT64_C(1) << ((pgno + i) % 64);
+    }
+    return true;
+}
+
 static void give_back(Pager *pager, uint32_t pgno)
 {
     PageInfo *info = page_info(pager, pgno);
@@ -44,13 +61,16 @@ static void give_back_chain(Pager *pager, uint32_t pgno)
 
 void pager_release(Pager *pager)
 {
-    for (uint32_t i = 0; i < pager->pin_count; i++) {
+    /* What hangs on pins in a file may be what its last checkpoint needs. */
+    for (uint32_t i = 0; pager->used == NULL && i < pager->pin_count; i++) {
         give_back_chain(pager, pager->pins[i].freed);
     }
     SAP_ASSERT(pager->reserved_count == 0);
-    for (uint32_t i = 0; i < pager->granule_count; i++) {
+    for (uint32_t i = 0; pager->info_region == NULL && i < pager->granule_count; i++) {
         mem_free(MEM_ENV, pager->info[i], PAGER_GRANULE * sizeof **pager->info);
     }
+    mem_free(MEM_ENV, pager->used, pager->track_words * sizeof *pager->used);
+    mem_free(MEM_ENV, pager->dirty, pager->track_words * sizeof *pager->dirty);
     mem_free(MEM_ENV, pager->info, pager->granule_count * sizeof(PageInfo *));
     mem_free(MEM_ENV, pager->pins, pager->pin_capacity * sizeof *pager->pins);
     *pager = (Pager){0};
@@ -138,9 +158,35 @@ static void reclaim(Pager *pager)
     pager->pin_count = kept;
 }
 
+/* What the level took is in no checkpoint. */
+static void track(Pager *pager, const PageLevel *level)
+{
+    uint64_t dirty = atomic_load_relaxed(&pager->dirty_count);
+    for (uint32_t pgno = level->taken; pgno != 0; pgno = page_info(pager, pgno)->next) {
+        for (uint32_t i = 0; i < page_info(pager, pgno)->pages; i++) {
+            dirty += arena_bit(pager->dirty, pgno + i) ? 0 : 1;
+            arena_set_bit(pager->dirty, pgno + i);
+        }
+    }
+    atomic_store_relaxed(&pager->dirty_count, dirty);
+}
+
+void pager_capture(Pager *pager, uint64_t *used_out, uint64_t *dirty_out)
+{
+    for (size_t i = 0; i < pager->track_words; i++) {
+        used_out[i] = pager->used[i];
+        dirty_out[i] = pager->dirty[i] & pager->used[i];
+        pager->dirty[i] = 0;
+    }
+    atomic_store_relaxed(&pager->dirty_count, 0);
+}
+
 void pager_commit(Pager *pager, PageLevel *level, uint64_t commit_id)
 {
     SAP_ASSERT(commit_id > pager->newest);
+    if (pager->used != NULL) {
+        track(pager, level);
+    }
     pager->previous = pager->newest;
     pager->newest = commit_id;
     reclaim(pager);
@@ -169,9 +215,64 @@ static int info_reserve(Pager *pager, uint32_t pgno)
     }
     if (pager->info[granule] == NULL) {
         pager->info[granule] =
-            (PageInfo *)mem_zalloc(MEM_ENV, PAGER_GRANULE * sizeof **pager->info);
+            pager->info_region != NULL
+                ? pager->info_region + (size_t)granule * PAGER_GRANULE
+                : (PageInfo *)mem_zalloc(MEM_ENV, PAGER_GRANULE * sizeof **pager->info);
     }
     return pager->info[granule] != NULL ? SAP_OK : SAP_NOMEM;
+}
+
+/* One bitmap more capacious than `words` were; the old one is the caller's still. */
+static uint64_t *bitmap_grow(const uint64_t *bits, size_t words, size_t more)
+{
+    uint64_t *grown = (uint64_t *)mem_zalloc(MEM_ENV, more * sizeof *grown);
+    if (grown != NULL) {
+        memcpy(grown, bits, words * sizeof *grown);
+    }
+    return grown;
+}
+
+static int track_reserve(Pager *pager, uint64_t end)
+{
+    if (pager->used == NULL || end <= (uint64_t)pager->track_words * 64) {
+        return SAP_OK;
+    }
+    size_t words = pager->track_words * 2;
+    words = end / 64 + 1 > words ? (size_t)(end / 64 + 1) : words;
+    uint64_t *used = bitmap_grow(pager->used, pager->track_words, words);
+    uint64_t *dirty = bitmap_grow(pager->dirty, pager->track_words, words);
+    if (used == NULL || dirty == NULL) {
+        mem_free(MEM_ENV, used, words * sizeof *used);
+        mem_free(MEM_ENV, dirty, words * sizeof *dirty);
+        return SAP_NOMEM;
+    }
+    mem_free(MEM_ENV, pager->used, pager->track_words * sizeof *used);
+    mem_free(MEM_ENV, pager->dirty, pager->track_words * sizeof *dirty);
+    pager->used = used;
+    pager->dirty = dirty;
+    pager->track_words = words;
+    return SAP_OK;
+}
+
+int pager_adopt(Pager *pager, uint32_t high, uint64_t *used, uint64_t *dirty, size_t track_words,
+                PageInfo *info_region)
+{
+    pager->info_region = info_region;
+    for (uint64_t pgno = 0; pgno < high; pgno += PAGER_GRANULE) {
+        int rc = info_reserve(pager, (uint32_t)pgno);
+        if (rc != SAP_OK) {
+            return rc;
+        }
+    }
+    uint64_t pages = 0;
+    for (size_t i = 0; i < track_words; i++) {
+        pages += (uint64_t)__builtin_popcountll(used[i]);
+    }
+    atomic_store_relaxed(&pager->page_count, pages);
+    pager->used = used;
+    pager->dirty = dirty;
+    pager->track_words = track_words;
+    return SAP_OK;
 }
 
 static int get_from_arena(Pager *pager, uint32_t pages, uint32_t *pgno_out)
@@ -184,9 +285,13 @@ static int get_from_arena(Pager *pager, uint32_t pages, uint32_t *pgno_out)
         rc = arena_alloc_run(pager->arena, pages, pager->rescue, &page, &pgno);
     }
     if (rc != SAP_OK) {
+        pager->full = pager->full || rc == SAP_FULL;
         return rc;
     }
     rc = info_reserve(pager, pgno);
+    if (rc == SAP_OK) {
+        rc = track_reserve(pager, (uint64_t)pgno + pages);
+    }
     if (rc != SAP_OK) {
         arena_free_run(pager->arena, pgno, pages);
         return rc;
@@ -231,6 +336,8 @@ int pager_alloc(Pager *pager, PageLevel *level, uint32_t pages, uint8_t **page_o
         }
         count_pages(pager, pages, 0);
     }
+    bool unused = set_use(pager, pgno, pages, true);
+    SAP_ASSERT(unused);
     PageInfo *info = page_info(pager, pgno);
     *info = (PageInfo){.birth = level->stamp, .prev = level->taken_last, .pages = pages};
     if (level->taken_last != 0) {
@@ -282,9 +389,9 @@ static void freed_append(Pager *pager, PageLevel *level, uint32_t pgno)
     level->freed_last = pgno;
 }
 
-void pager_free(Pager *pager, PageLevel *level, uint32_t pgno)
+/* Of a page that is no longer in use. */
+static void let_go(Pager *pager, PageLevel *level, uint32_t pgno)
 {
-    SAP_ASSERT(page_info(pager, pgno)->pages > 0);
     if (page_info(pager, pgno)->birth >= level->stamp) {
         taken_remove(pager, level, pgno);
         give_back(pager, pgno);
@@ -293,13 +400,32 @@ void pager_free(Pager *pager, PageLevel *level, uint32_t pgno)
     }
 }
 
+void pager_free(Pager *pager, PageLevel *level, uint32_t pgno, uint32_t pages)
+{
+    PageInfo *info = page_info(pager, pgno);
+    bool known = pages > 0 && (info->pages == pages || info->pages == 0);
+    if (!known || !set_use(pager, pgno, pages, false)) {
+        SAP_ASSERT(pager->used != NULL);
+        level->damaged = true;
+        return;
+    }
+    info->pages = pages;
+    let_go(pager, level, pgno);
+}
+
 void pager_level_abort(Pager *pager, PageLevel *level)
 {
+    bool done = true;
+    for (uint32_t pgno = level->freed; pgno != 0; pgno = page_info(pager, pgno)->freed_next) {
+        done = set_use(pager, pgno, page_info(pager, pgno)->pages, true) && done;
+    }
     for (uint32_t pgno = level->taken; pgno != 0;) {
         uint32_t next = page_info(pager, pgno)->next;
+        done = set_use(pager, pgno, page_info(pager, pgno)->pages, false) && done;
         give_back(pager, pgno);
         pgno = next;
     }
+    SAP_ASSERT(done);
     *level = (PageLevel){0};
 }
 
@@ -316,8 +442,9 @@ void pager_level_merge(Pager *pager, PageLevel *parent, PageLevel *child)
     }
     for (uint32_t pgno = child->freed; pgno != 0;) {
         uint32_t next = page_info(pager, pgno)->freed_next;
-        pager_free(pager, parent, pgno);
+        let_go(pager, parent, pgno);
         pgno = next;
     }
+    parent->damaged = parent->damaged || child->damaged;
     *child = (PageLevel){0};
 }

@@ -34,7 +34,8 @@ typedef struct PageInfo {
     uint32_t next;
     uint32_t prev;
     uint32_t freed_next;
-    uint32_t pages; /* length of the run that begins here; 1 for a single page */
+    uint32_t pages; /* length of the run that begins here; 1 for a single page; 0: not handed out,
+                     * or before the file was opened and not freed since */
 } PageInfo;
 
 /* What one level of a write transaction took and freed. */
@@ -44,6 +45,7 @@ typedef struct PageLevel {
     uint32_t taken_last;
     uint32_t freed;
     uint32_t freed_last;
+    bool damaged; /* files: it freed a page that no tree uses; must not be committed */
 } PageLevel;
 
 typedef struct Pin {
@@ -73,11 +75,29 @@ struct Pager {
     uint32_t reserved[PAGER_RESERVE_MAX]; /* single pages got in advance */
     uint32_t reserved_count;
     SAP_ATOMIC(uint64_t) page_count; /* all pages held: by trees, by pins, in advance */
+
+    /* Files: which pages the trees use, with the open transaction's changes, and which of all pages
+     * were written since the last capture; bits by page number. NULL: not a file. */
+    uint64_t *used;
+    uint64_t *dirty;
+    size_t track_words;
+    SAP_ATOMIC(uint64_t) dirty_count;
+    bool full;             /* no page was to be had since this was last looked at */
+    PageInfo *info_region; /* where granules lie; NULL: on the heap */
 };
 
 void pager_init(Pager *pager, SapMemArena *arena, uint64_t newest, PagerScan scan, void *ctx);
 /* Frees the bookkeeping and the pages that hang on pins. The trees' pages are the caller's. */
 void pager_release(Pager *pager);
+
+/* For a file that was opened: its trees use the pages below `high` whose bit in `used` is set (words
+ * for `track_words` * 64 pages, as is `dirty`, which is zeros; takes ownership of both on SAP_OK
+ * only). `info_region`, zeros for every page that can be, is borrowed until pager_release(). */
+int pager_adopt(Pager *pager, uint32_t high, uint64_t *used, uint64_t *dirty, size_t track_words,
+                PageInfo *info_region);
+/* No write transaction is open: the pages in use at the newest commit, and those of them written since the last capture, into
+ * arrays of pager->track_words; the next capture counts from here. */
+void pager_capture(Pager *pager, uint64_t *used_out, uint64_t *dirty_out);
 
 static inline uint8_t *pager_page(const Pager *pager, uint32_t pgno)
 {
@@ -91,8 +111,9 @@ int pager_alloc(Pager *pager, PageLevel *level, uint32_t pages, uint8_t **page_o
 int pager_reserve(Pager *pager, uint32_t count);
 /* Gives back what of it was not needed: a reserve does not outlive the call that made it. */
 void pager_unreserve(Pager *pager);
-/* The level no longer needs the page or run. */
-void pager_free(Pager *pager, PageLevel *level, uint32_t pgno);
+/* The level no longer needs the page or run, which is that many pages long. In a file, whose trees
+ * may be forged to use a page twice, one that is no longer in use makes the level `damaged`. */
+void pager_free(Pager *pager, PageLevel *level, uint32_t pgno, uint32_t pages);
 void pager_level_abort(Pager *pager, PageLevel *level);
 void pager_level_merge(Pager *pager, PageLevel *parent, PageLevel *child);
 

@@ -17,6 +17,19 @@ PairView pair_view(const uint8_t *bytes, uint32_t len)
                       .val_len = len - PAIR_HEADER - key_len};
 }
 
+bool pair_is_valid(const uint8_t *bytes, uint32_t len, bool place)
+{
+    if (len < PAIR_HEADER) {
+        return false;
+    }
+    uint32_t word = load_u16le(bytes);
+    uint32_t most = len - PAIR_HEADER;
+    if ((word & PLACE_BIT) == 0) {
+        return word <= most;
+    }
+    return place && (word & ~(uint32_t)PLACE_BIT) + 1 == most && bytes[len - 1] <= 1;
+}
+
 /* -1: a place before the values, 1: after them, 0: a pair. */
 static int side_of(const uint8_t *bytes, PairView view)
 {
@@ -31,9 +44,7 @@ int pair_compare(const void *a, uint32_t a_len, const void *b, uint32_t b_len, v
     const PairOrder *order = (const PairOrder *)ctx;
     PairView x = pair_view((const uint8_t *)a, a_len);
     PairView y = pair_view((const uint8_t *)b, b_len);
-    int c = order->key_cmp != NULL
-                ? order->key_cmp(x.key, x.key_len, y.key, y.key_len, order->key_ctx)
-                : bytes_compare(x.key, x.key_len, y.key, y.key_len);
+    int c = key_compare(order->keys, x.key, x.key_len, y.key, y.key_len);
     if (c != 0) {
         return c;
     }
@@ -42,9 +53,7 @@ int pair_compare(const void *a, uint32_t a_len, const void *b, uint32_t b_len, v
     if (x_side != 0 || y_side != 0) {
         return x_side - y_side;
     }
-    return order->val_cmp != NULL
-               ? order->val_cmp(x.val, x.val_len, y.val, y.val_len, order->val_ctx)
-               : bytes_compare(x.val, x.val_len, y.val, y.val_len);
+    return key_compare(order->values, x.val, x.val_len, y.val, y.val_len);
 }
 
 int pair_make(PairKey *pair, PairPlace place, const void *key, uint32_t key_len, const void *val,

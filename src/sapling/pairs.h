@@ -9,17 +9,16 @@
 #ifndef SAPLING_SAPLING_PAIRS_H
 #define SAPLING_SAPLING_PAIRS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-#include "sapling/sapling.h"
+#include "sapling/order.h"
 
 enum { PAIR_HEADER = 2, PAIR_INLINE = 256 };
 
 typedef struct PairOrder {
-    sap_keycmp_fn key_cmp; /* NULL: bytes */
-    void *key_ctx;
-    sap_keycmp_fn val_cmp; /* NULL: bytes */
-    void *val_ctx;
+    KeyOrder keys;
+    KeyOrder values;
 } PairOrder;
 
 typedef enum PairPlace {
@@ -51,5 +50,7 @@ int pair_make(PairKey *pair, PairPlace place, const void *key, uint32_t key_len,
               uint32_t val_len);
 void pair_release(PairKey *pair);
 PairView pair_view(const uint8_t *bytes, uint32_t len);
+/* Whether the bytes are a pair, or with `place` also a place. */
+bool pair_is_valid(const uint8_t *bytes, uint32_t len, bool place);
 
 #endif

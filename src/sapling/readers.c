@@ -2,10 +2,9 @@
 #include <string.h>
 
 #include "common/assert.h"
-#include "common/clock.h"
 #include "common/fault.h"
 #include "common/mem.h"
-#include "sapling/env.h"
+#include "sapling/dbfile.h"
 
 #if SAPLING_THREADED
 #include <sched.h>
@@ -13,6 +12,38 @@
 
 enum { GATE_SPINS = 100, GATE_NAP_NS = 200000 };
 #endif
+
+void version_put(VersionCell *cell, const Version *version)
+{
+    uint64_t count = atomic_load_relaxed(&cell->count) + 1;
+    VersionEntry *entry = &cell->ring[count % ENV_VERSIONS];
+    atomic_store_relaxed(&entry->txnid, version->txnid);
+    atomic_store_relaxed(&entry->catalog, version->catalog);
+    for (uint32_t i = 0; i < SAP_MAX_SUBSYSTEMS; i++) {
+        atomic_store_relaxed(&entry->subsystem[i], version->subsystem[i]);
+    }
+    atomic_store_full(&cell->count, count);
+}
+
+uint64_t version_copy(VersionCell *cell, Version *version_out)
+{
+    uint64_t count = atomic_load_full(&cell->count);
+    VersionEntry *entry = &cell->ring[count % ENV_VERSIONS];
+    version_out->txnid = atomic_load_acquire(&entry->txnid);
+    version_out->catalog = atomic_load_acquire(&entry->catalog);
+    for (uint32_t i = 0; i < SAP_MAX_SUBSYSTEMS; i++) {
+        version_out->subsystem[i] = atomic_load_acquire(&entry->subsystem[i]);
+    }
+    return count;
+}
+
+void version_get(VersionCell *cell, Version *version_out)
+{
+    uint64_t count = version_copy(cell, version_out);
+    while (atomic_load_full(&cell->count) != count) {
+        count = version_copy(cell, version_out);
+    }
+}
 
 static bool claim(SapTxnCtx *txn)
 {
@@ -62,30 +93,28 @@ static void wait_for_gate(SapEnv *env)
 #endif
 }
 
-/* Pins the newest version and copies it to the transaction. */
-static void pin_newest(SapEnv *env, SapTxnCtx *txn)
+/* Pins the cell's version and copies it to the transaction. */
+static void pin_version(SapEnv *env, SapTxnCtx *txn, VersionCell *cell)
 {
     for (;;) {
-        uint64_t newest = atomic_load_full(&env->newest);
-        Version *version = &env->versions[newest % ENV_VERSIONS];
-        txn->base = atomic_load_acquire(&version->txnid);
-        txn->catalog = atomic_load_acquire(&version->catalog);
-        for (uint32_t i = 0; i < SAP_MAX_SUBSYSTEMS; i++) {
-            txn->subsystem[i] = atomic_load_acquire(&version->subsystem[i]);
-        }
-        atomic_store_full(&txn->pin, txn->base);
+        Version version;
+        uint64_t count = version_copy(cell, &version);
+        atomic_store_full(&txn->pin, version.txnid);
         /* The gate first: a metadata call that did not see the pin and is over by now has moved
-         * `newest` before it opened the gate. */
+         * the count before it opened the gate. */
         if (atomic_load_full(&env->gate)) {
             atomic_store_full(&txn->pin, 0);
             wait_for_gate(env);
-        } else if (atomic_load_full(&env->newest) == newest) {
+        } else if (atomic_load_full(&cell->count) == count) {
+            txn->base = version.txnid;
+            txn->catalog = version.catalog;
+            memcpy(txn->subsystem, version.subsystem, sizeof txn->subsystem);
             return;
         }
     }
 }
 
-int reader_begin(SapEnv *env, SapTxnCtx *parent, SapTxnCtx **txn_out)
+int reader_begin(SapEnv *env, SapTxnCtx *parent, VersionCell *cell, SapTxnCtx **txn_out)
 {
     SapTxnCtx *txn = claim_any(env);
     if (txn == NULL) {
@@ -97,13 +126,13 @@ int reader_begin(SapEnv *env, SapTxnCtx *parent, SapTxnCtx **txn_out)
     txn->scratch = NULL;
     txn->subsystem_count = 0;
     memset(txn->cache, 0, sizeof txn->cache);
-    atomic_store_relaxed(&txn->since_ns, clock_mono_ns(NULL));
+    atomic_store_relaxed(&txn->since_ns, dbfile_now_ns(env->file));
     if (parent != NULL) {
         txn->base = parent->base;
         txn->catalog = parent->catalog;
         memcpy(txn->subsystem, parent->subsystem, sizeof txn->subsystem);
     } else {
-        pin_newest(env, txn);
+        pin_version(env, txn, cell);
     }
     txn->kind = TXN_READER;
     *txn_out = txn;
@@ -118,9 +147,13 @@ void reader_end(SapTxnCtx *txn)
     atomic_store_release(&txn->claimed, false); /* last: from here on the object may be gone */
 }
 
-void readers_scan(Pager *pager, void *env)
+void readers_scan(Pager *pager, void *ctx)
 {
-    SapTxnCtx *txn = atomic_load_full(&((SapEnv *)env)->readers);
+    SapEnv *env = (SapEnv *)ctx;
+    if (env->file != NULL) {
+        dbfile_scan(env->file, pager); /* first: readers take their pins from there */
+    }
+    SapTxnCtx *txn = atomic_load_full(&env->readers);
     for (; txn != NULL; txn = txn->next) {
         uint64_t pin = atomic_load_full(&txn->pin);
         /* A reader about to start over may still show a version long gone: it will not read it. */
@@ -166,7 +199,7 @@ int sap_db_readers(SapEnv *db, int (*fn)(const SapReaderInfo *info, void *ctx), 
         return SAP_ERROR;
     }
     for (SapTxnCtx *txn = atomic_load_full(&db->readers); txn != NULL; txn = txn->next) {
-        uint64_t now = clock_mono_ns(NULL);
+        uint64_t now = dbfile_now_ns(db->file);
         uint64_t since = atomic_load_relaxed(&txn->since_ns);
         uint64_t pin = atomic_load_full(&txn->pin);
         if (pin != 0) {

@@ -5,6 +5,7 @@
 
 #include "common/assert.h"
 #include "common/mem.h"
+#include "sapling/effects.h"
 
 /* ---- Keys ----------------------------------------------------------------------------------- */
 
@@ -107,18 +108,17 @@ static int get_first_pair(SapTxnCtx *txn, const Table *table, TreeState tree, co
         return rc;
     }
     Path path;
-    (void)tree_seek(txn->env, tree.root, table->order, from.bytes, from.len, &path);
+    rc = tree_seek(txn->env, tree.root, table->order, from.bytes, from.len, &path);
     probe_release(&from);
-    if (!tree_settle(txn->env, &path)) {
-        return SAP_NOTFOUND;
+    if (rc == SAP_NOTFOUND) {
+        rc = tree_settle(txn->env, &path);
+    }
+    if (rc != SAP_OK) {
+        return rc;
     }
     LeafRow row = path_row(&path);
     PairView pair = pair_view(row.key, row.key_len);
-    KeyOrder order = table->key_order;
-    int c = order.cmp != NULL
-                ? order.cmp(key_bytes(key), key_len, pair.key, pair.key_len, order.ctx)
-                : bytes_compare(key, key_len, pair.key, pair.key_len);
-    if (c != 0) {
+    if (key_compare(table->key_order, key, key_len, pair.key, pair.key_len) != 0) {
         return SAP_NOTFOUND;
     }
     *val_out = pair.val;
@@ -130,11 +130,8 @@ int rows_get(SapTxnCtx *txn, const Table *table, TreeState tree, const void *key
              const void **val_out, uint32_t *val_len_out)
 {
     LeafRow row;
-    if (!tree_get(txn->env, tree.root, table->order, key_bytes(key), key_len, &row)) {
-        return SAP_NOTFOUND;
-    }
-    tree_value(txn->env, &row, val_out, val_len_out);
-    return SAP_OK;
+    int rc = tree_get(txn->env, tree.root, table->order, key_bytes(key), key_len, &row);
+    return rc == SAP_OK ? tree_value(txn->env, &row, val_out, val_len_out) : rc;
 }
 
 int sap_txn_get_dbi(SapTxnCtx *txn, uint32_t dbi, const void *key, uint32_t key_len,
@@ -178,13 +175,17 @@ static int rank_of(SapTxnCtx *txn, const Table *table, TreeState tree, const voi
 {
     Probe probe;
     int rc = probe_make(&probe, table, PAIR_BEFORE, key, key_len, NULL, 0);
-    if (rc == SAP_OK) {
-        Path path;
-        (void)tree_seek(txn->env, tree.root, table->order, probe.bytes, probe.len, &path);
-        *rank_out = tree_rank(&path);
-        probe_release(&probe);
+    if (rc != SAP_OK) {
+        return rc;
     }
-    return rc;
+    Path path;
+    rc = tree_seek(txn->env, tree.root, table->order, probe.bytes, probe.len, &path);
+    probe_release(&probe);
+    if (rc != SAP_OK && rc != SAP_NOTFOUND) {
+        return rc;
+    }
+    *rank_out = tree_rank(&path);
+    return SAP_OK;
 }
 
 int sap_txn_count_range(SapTxnCtx *txn, uint32_t dbi, const void *lo, uint32_t lo_len,
@@ -215,31 +216,41 @@ int sap_txn_count_range(SapTxnCtx *txn, uint32_t dbi, const void *lo, uint32_t l
 
 /* ---- Writing -------------------------------------------------------------------------------- */
 
-/* Puts a row where tree_seek() led; everything that can refuse it has been asked. */
-static int put_at(SapTxnCtx *txn, uint32_t dbi, Table *table, Path *path, bool exact,
-                  const void *key, uint32_t key_len, const void *val, uint32_t val_len,
-                  TreeChange *change)
+static int put_row(SapTxnCtx *txn, uint32_t dbi, Table *table, RowPlace *at, const void *key,
+                   uint32_t key_len, const void *val, uint32_t val_len, TreeChange *change)
 {
-    size_t noted = txn->env->notes.len;
-    int rc = cursors_detach(txn, dbi, NULL);
-    if (rc == SAP_OK) {
-        rc = watch_note(txn, dbi, table, key_bytes(key), key_len);
-    }
+    LeafRow row;
+    uint8_t ref[CELL_REF];
+    int rc = tree_make_row(txn, dbi, key_bytes(key), key_len, val, val_len, &row, ref);
     if (rc != SAP_OK) {
         return rc;
     }
-    LeafRow row;
-    uint8_t ref[CELL_REF];
-    rc = tree_make_row(txn, dbi, key_bytes(key), key_len, val, val_len, &row, ref);
+    rc = at->exact ? tree_replace(txn, dbi, table, at->path, &row, change)
+                   : tree_insert(txn, dbi, table, at->path, &row, change);
+    if (rc != SAP_OK) {
+        tree_drop_value(txn, &row);
+    }
+    return rc;
+}
+
+int rows_put_at(SapTxnCtx *txn, uint32_t dbi, Table *table, RowPlace *at, const void *key,
+                uint32_t key_len, const void *val, uint32_t val_len, TreeChange *change)
+{
+    ChangeMark mark = change_mark(txn->env);
+    int rc = cursors_detach(txn, dbi, at->cursor);
     if (rc == SAP_OK) {
-        rc = exact ? tree_replace(txn, dbi, table, path, &row, change)
-                   : tree_insert(txn, dbi, table, path, &row, change);
-        if (rc != SAP_OK) {
-            tree_drop_value(txn, &row);
-        }
+        rc = watch_note(txn, dbi, table, key_bytes(key), key_len);
+    }
+    if (rc == SAP_OK) {
+        bool reserve = val == NULL && val_len > 0;
+        rc = reserve ? effects_reserve(txn, dbi, key_bytes(key), key_len, val_len)
+                     : effects_put(txn, dbi, key_bytes(key), key_len, val, val_len);
+    }
+    if (rc == SAP_OK) {
+        rc = put_row(txn, dbi, table, at, key, key_len, val, val_len, change);
     }
     if (rc != SAP_OK) {
-        buf_truncate(&txn->env->notes, noted);
+        change_rewind(txn->env, mark);
     }
     return rc;
 }
@@ -248,12 +259,15 @@ static int put_unique(SapTxnCtx *txn, uint32_t dbi, Table *table, const void *ke
                       const void *val, uint32_t val_len, unsigned flags, void **reserved_out)
 {
     Path path;
-    bool exact =
-        tree_seek(txn->env, table->tree.root, table->order, key_bytes(key), key_len, &path);
-    if (exact && (flags & SAP_NOOVERWRITE) != 0) {
+    int rc = tree_seek(txn->env, table->tree.root, table->order, key_bytes(key), key_len, &path);
+    if (rc != SAP_OK && rc != SAP_NOTFOUND) {
+        return rc;
+    }
+    RowPlace at = {.path = &path, .exact = rc == SAP_OK};
+    if (at.exact && (flags & SAP_NOOVERWRITE) != 0) {
         return SAP_EXISTS;
     }
-    if (exact) { /* a comparator may call different keys equal: the row keeps its own */
+    if (at.exact) { /* a comparator may call different keys equal: the row keeps its own */
         LeafRow row = path_row(&path);
         key = row.key;
         key_len = row.key_len;
@@ -263,8 +277,7 @@ static int put_unique(SapTxnCtx *txn, uint32_t dbi, Table *table, const void *ke
         return SAP_ERROR;
     }
     TreeChange change;
-    int rc =
-        put_at(txn, dbi, table, &path, exact, key, key_len, reserve ? NULL : val, val_len, &change);
+    rc = rows_put_at(txn, dbi, table, &at, key, key_len, reserve ? NULL : val, val_len, &change);
     if (rc == SAP_OK && reserve) {
         *reserved_out = change.val;
     }
@@ -288,11 +301,13 @@ static int put_pair(SapTxnCtx *txn, uint32_t dbi, Table *table, const void *key,
         return rc;
     }
     Path path;
-    if (tree_seek(txn->env, table->tree.root, table->order, pair.bytes, pair.len, &path)) {
+    rc = tree_seek(txn->env, table->tree.root, table->order, pair.bytes, pair.len, &path);
+    if (rc == SAP_OK) {
         rc = SAP_EXISTS;
-    } else {
+    } else if (rc == SAP_NOTFOUND) {
+        RowPlace at = {.path = &path};
         TreeChange change;
-        rc = put_at(txn, dbi, table, &path, false, pair.bytes, pair.len, NULL, 0, &change);
+        rc = rows_put_at(txn, dbi, table, &at, pair.bytes, pair.len, NULL, 0, &change);
     }
     probe_release(&pair);
     return rc;
@@ -347,28 +362,38 @@ int rows_put(SapTxnCtx *txn, uint32_t dbi, Table *table, const void *key, uint32
 
 /* ---- Deleting ------------------------------------------------------------------------------- */
 
+int rows_del_at(SapTxnCtx *txn, uint32_t dbi, Table *table, RowPlace *at, TreeChange *change)
+{
+    ChangeMark mark = change_mark(txn->env);
+    LeafRow row = path_row(at->path);
+    int rc = cursors_detach(txn, dbi, at->cursor);
+    if (rc == SAP_OK) {
+        rc = watch_note(txn, dbi, table, row.key, row.key_len);
+    }
+    if (rc == SAP_OK) {
+        rc = effects_del(txn, dbi, row.key, row.key_len);
+    }
+    if (rc == SAP_OK) {
+        rc = tree_delete(txn, dbi, table, at->path, change);
+    }
+    if (rc != SAP_OK) {
+        change_rewind(txn->env, mark);
+    }
+    return rc;
+}
+
 /* Removes the row whose tree key is given. */
 static int delete_exact(SapTxnCtx *txn, uint32_t dbi, Table *table, const uint8_t *key,
                         uint32_t key_len)
 {
     Path path;
-    if (!tree_seek(txn->env, table->tree.root, table->order, key, key_len, &path)) {
-        return SAP_NOTFOUND;
+    int rc = tree_seek(txn->env, table->tree.root, table->order, key, key_len, &path);
+    if (rc != SAP_OK) {
+        return rc;
     }
-    size_t noted = txn->env->notes.len;
-    int rc = cursors_detach(txn, dbi, NULL);
-    if (rc == SAP_OK) {
-        LeafRow row = path_row(&path);
-        rc = watch_note(txn, dbi, table, row.key, row.key_len);
-    }
-    if (rc == SAP_OK) {
-        TreeChange change;
-        rc = tree_delete(txn, dbi, table, &path, &change);
-        if (rc != SAP_OK) {
-            buf_truncate(&txn->env->notes, noted);
-        }
-    }
-    return rc;
+    RowPlace at = {.path = &path, .exact = true};
+    TreeChange change;
+    return rows_del_at(txn, dbi, table, &at, &change);
 }
 
 int rows_del(SapTxnCtx *txn, uint32_t dbi, Table *table, const void *key, uint32_t key_len)
@@ -385,28 +410,23 @@ static int note_range(SapTxnCtx *txn, uint32_t dbi, const Table *table, const Tr
     }
     SapEnv *env = txn->env;
     Path path;
-    bool on = false;
-    if (from != NULL) {
-        (void)tree_seek(env, table->tree.root, table->order, from->key, from->len, &path);
-        on = tree_settle(env, &path);
-    } else {
-        on = tree_first(env, table->tree.root, &path);
+    int rc = from != NULL
+                 ? tree_seek(env, table->tree.root, table->order, from->key, from->len, &path)
+                 : tree_first(env, table->tree.root, &path);
+    if (rc == SAP_NOTFOUND) {
+        rc = tree_settle(env, &path);
     }
-    int rc = SAP_OK;
-    for (; on && rc == SAP_OK; on = tree_next(env, &path)) {
+    while (rc == SAP_OK) {
         LeafRow row = path_row(&path);
-        int c = -1;
-        if (to != NULL) {
-            c = table->order.cmp != NULL
-                    ? table->order.cmp(row.key, row.key_len, to->key, to->len, table->order.ctx)
-                    : bytes_compare(row.key, row.key_len, to->key, to->len);
-        }
-        if (c >= 0) {
-            break;
+        if (to != NULL && key_compare(table->order, row.key, row.key_len, to->key, to->len) >= 0) {
+            return SAP_OK;
         }
         rc = watch_note(txn, dbi, table, row.key, row.key_len);
+        if (rc == SAP_OK) {
+            rc = tree_next(env, &path);
+        }
     }
-    return rc;
+    return rc == SAP_NOTFOUND ? SAP_OK : rc;
 }
 
 static int delete_range(SapTxnCtx *txn, uint32_t dbi, Table *table, const Probe *lo,
@@ -416,16 +436,19 @@ static int delete_range(SapTxnCtx *txn, uint32_t dbi, Table *table, const Probe 
     TreeBound to = {.key = hi != NULL ? hi->bytes : NULL, .len = hi != NULL ? hi->len : 0};
     const TreeBound *first = lo != NULL ? &from : NULL;
     const TreeBound *end = hi != NULL ? &to : NULL;
-    size_t noted = txn->env->notes.len;
+    ChangeMark mark = change_mark(txn->env);
     int rc = cursors_detach(txn, dbi, NULL);
     if (rc == SAP_OK) {
         rc = note_range(txn, dbi, table, first, end);
     }
     if (rc == SAP_OK) {
+        rc = effects_del_range(txn, dbi, first, end);
+    }
+    if (rc == SAP_OK) {
         rc = tree_delete_range(txn, dbi, table, first, end, deleted_out);
     }
-    if (rc != SAP_OK) {
-        buf_truncate(&txn->env->notes, noted);
+    if (rc != SAP_OK || *deleted_out == 0) {
+        change_rewind(txn->env, mark);
     }
     return rc;
 }
@@ -578,7 +601,10 @@ int sap_txn_merge(SapTxnCtx *txn, uint32_t dbi, const void *key, uint32_t key_le
     }
     const void *old = key_bytes(NULL);
     uint32_t old_len = 0;
-    (void)rows_get(txn, table, table->tree, key, key_len, &old, &old_len);
+    rc = rows_get(txn, table, table->tree, key, key_len, &old, &old_len);
+    if (rc != SAP_OK && rc != SAP_NOTFOUND) {
+        return rc;
+    }
     uint32_t room = MERGE_FIRST_ROOM;
     for (int attempt = 0; attempt < 2; attempt++) {
         void *made = mem_alloc(MEM_TXN, room);

@@ -24,11 +24,23 @@ int rows_open_write(SapTxnCtx *txn, uint32_t dbi, Table **table_out);
 /* Whether the key (and for DUPSORT the value) keeps to the limits: SAP_OK or SAP_FULL. */
 int rows_check_size(const SapTxnCtx *txn, const Table *table, uint32_t key_len, uint32_t val_len);
 
+/* Where tree_seek() led, for the change of one row. */
+typedef struct RowPlace {
+    Path *path;
+    bool exact;              /* on the row, not where it goes */
+    const SapCursor *cursor; /* whose path it is, or NULL */
+} RowPlace;
+
+/* Puts or removes the row there; everything that can refuse it has been asked. The key is one of
+ * the tree's. val NULL: the caller writes the value to change->val. */
+int rows_put_at(SapTxnCtx *txn, uint32_t dbi, Table *table, RowPlace *at, const void *key,
+                uint32_t key_len, const void *val, uint32_t val_len, TreeChange *change);
+int rows_del_at(SapTxnCtx *txn, uint32_t dbi, Table *table, RowPlace *at, TreeChange *change);
+
 /* In tables that are not DUPSORT. */
 int rows_put(SapTxnCtx *txn, uint32_t dbi, Table *table, const void *key, uint32_t key_len,
              const void *val, uint32_t val_len);
 int rows_del(SapTxnCtx *txn, uint32_t dbi, Table *table, const void *key, uint32_t key_len);
-/* SAP_OK or SAP_NOTFOUND. */
 int rows_get(SapTxnCtx *txn, const Table *table, TreeState tree, const void *key, uint32_t key_len,
              const void **val_out, uint32_t *val_len_out);
 
@@ -37,7 +49,8 @@ int rows_get(SapTxnCtx *txn, const Table *table, TreeState tree, const void *key
 typedef struct CursorPosition {
     SapTxnCtx *txn;
     uint32_t dbi;
-    PairView row;
+    const uint8_t *key;
+    uint32_t key_len;
 } CursorPosition;
 
 /* Where the cursor stands; codes as sap_cursor_get(). */

@@ -3,16 +3,18 @@
  * Little-endian throughout:
  *   header   8 bytes "SAPSTRM1"
  *   table    u8 1, u16 DBI, u16 flags, u8 key order, u8 value order (0: bytes, 1: a comparator),
- *            u16 length of the comparator's name, name, u64 rows; then each row:
+ *            u16 length of the comparators' names, names, u64 rows; then each row:
  *            u32 key length, u32 value length, key, value
  *   end      u8 0, u64 XXH3 of every byte before it
- * Tables ascend by DBI, rows by the table's order. A table is in the stream if it has rows or
+ * The names are that of the key order and, if the value order has one, u8 0 and that; in memory
+ * comparators have none. Tables ascend by DBI, rows by the table's order. A table is in the stream if it has rows or
  * flags. Nothing depends on history, page size or machine: same content, same bytes. */
 #include <string.h>
 
 #include "common/assert.h"
 #include "common/hash.h"
 #include "common/mem.h"
+#include "sapling/dbfile.h"
 #include "sapling/rows.h"
 #include "sapling/tree_build.h"
 
@@ -23,6 +25,7 @@ enum {
     TAG_END = 0,
     TAG_TABLE = 1,
     CHUNK = 64 * 1024,
+    NAMES_MAX = 2 * DBFILE_NAME_SIZE,
 };
 
 static const uint8_t magic[MAGIC_LEN] = {'S', 'A', 'P', 'S', 'T', 'R', 'M', '1'};
@@ -93,16 +96,41 @@ static int write_rows(Out *out, SapCursor *cur)
     return rc;
 }
 
+/* The names as the stream has them; their length. */
+static uint32_t join_names(const Table *table, char names[NAMES_MAX])
+{
+    Slice keys = slice_from_str(table->key_name);
+    Slice vals = slice_from_str(table->val_name);
+    SAP_ASSERT(keys.len + 1 + vals.len <= NAMES_MAX);
+    if (keys.len > 0) {
+        memcpy(names, keys.data, keys.len);
+    }
+    if (vals.len == 0) {
+        return (uint32_t)keys.len;
+    }
+    names[keys.len] = 0;
+    memcpy(names + keys.len + 1, vals.data, vals.len);
+    return (uint32_t)(keys.len + 1 + vals.len);
+}
+
 static int write_table(Out *out, SapTxnCtx *txn, uint32_t dbi, const Table *table, uint64_t rows)
 {
     uint8_t header[1 + TABLE_HEADER] = {TAG_TABLE};
+    char names[NAMES_MAX];
+    uint32_t names_len = join_names(table, names);
     store_u16le(header + 1, (uint16_t)dbi);
     store_u16le(header + 3, (uint16_t)table->flags);
     header[5] = table->key_order.cmp != NULL ? 1 : 0;
-    header[6] = table->pairs != NULL && table->pairs->val_cmp != NULL ? 1 : 0;
-    store_u16le(header + 7, 0); /* comparators in memory have no names */
+    header[6] = table->pairs != NULL && table->pairs->values.cmp != NULL ? 1 : 0;
+    store_u16le(header + 7, (uint16_t)names_len);
     store_u64le(header + 9, rows);
-    int rc = out_bytes(out, header, sizeof header);
+    int rc = out_bytes(out, header, 9);
+    if (rc == SAP_OK) {
+        rc = out_bytes(out, names, names_len);
+    }
+    if (rc == SAP_OK) {
+        rc = out_bytes(out, header + 9, 8);
+    }
     if (rc != SAP_OK) {
         return rc;
     }
@@ -235,16 +263,22 @@ typedef struct StreamTable {
     unsigned flags;
     bool key_custom;
     bool val_custom;
+    char names[NAMES_MAX];
+    uint32_t names_len;
     uint64_t rows;
 } StreamTable;
 
 static int read_table_header(In *in, StreamTable *out)
 {
     uint8_t header[TABLE_HEADER];
+    char names[NAMES_MAX];
     int rc = in_bytes(in, header, 8);
-    if (rc == SAP_OK && load_u16le(header + 6) > 0) {
-        rc = in_skip(in, load_u16le(header + 6));
-        (void)refuse(in, SAP_ERROR); /* in memory no comparator has a name */
+    uint32_t names_len = rc == SAP_OK ? load_u16le(header + 6) : 0;
+    if (names_len > NAMES_MAX) {
+        return SAP_CORRUPT;
+    }
+    if (rc == SAP_OK) {
+        rc = in_bytes(in, names, names_len);
     }
     if (rc == SAP_OK) {
         rc = in_bytes(in, header + 8, 8);
@@ -256,34 +290,73 @@ static int read_table_header(In *in, StreamTable *out)
                          .flags = load_u16le(header + 2),
                          .key_custom = header[4] != 0,
                          .val_custom = header[5] != 0,
+                         .names_len = names_len,
                          .rows = load_u64le(header + 8)};
+    memcpy(out->names, names, names_len);
     bool flags_known =
         out->flags == 0 || out->flags == SAP_DBI_DUPSORT || out->flags == SAP_DBI_TTL_META;
     bool dup = out->flags == SAP_DBI_DUPSORT;
     if (out->dbi > SAP_MAX_DBI || !flags_known || header[4] > 1 || header[5] > 1 ||
-        (out->val_custom && !dup) || (out->rows == 0 && out->flags == 0)) {
+        (out->val_custom && !dup) || (out->rows == 0 && out->flags == 0) ||
+        (names_len > 0 && !out->key_custom && !out->val_custom)) {
         return SAP_CORRUPT;
     }
     return SAP_OK;
 }
 
-/* The open table that the stream's table goes to, made if it can be. */
-static int open_table(In *in, SapEnv *env, const StreamTable *from)
+/* Where one side has no names, that of a DB in memory, nothing speaks against it. */
+static bool same_names(const Table *table, const StreamTable *from)
 {
+    char names[NAMES_MAX];
+    uint32_t len = join_names(table, names);
+    return len == 0 || from->names_len == 0 ||
+           (len == from->names_len && memcmp(names, from->names, len) == 0);
+}
+
+/* The orders of a table that is not open: only a file knows any by name. */
+static int find_orders(const SapEnv *env, const StreamTable *from, TableDef *def)
+{
+    const char *end = from->names + from->names_len;
+    const char *zero = from->names_len > 0 ? memchr(from->names, 0, from->names_len) : NULL;
+    const char *keys_end = zero != NULL ? zero : end;
+    const char *vals = zero != NULL ? zero + 1 : end;
+    const NamedOrder *key_order =
+        dbfile_order_named(env->file, from->names, (size_t)(keys_end - from->names));
+    const NamedOrder *val_order = dbfile_order_named(env->file, vals, (size_t)(end - vals));
+    if ((from->key_custom && key_order == NULL) || (from->val_custom && val_order == NULL)) {
+        return SAP_ERROR;
+    }
+    if (from->key_custom) {
+        def->keys = key_order->order;
+        def->key_name = key_order->name;
+    }
+    if (from->val_custom) {
+        def->vals = val_order->order;
+        def->val_name = val_order->name;
+    }
+    return SAP_OK;
+}
+
+/* The open table that the stream's table goes to, made if it can be. */
+static int open_table(In *in, SapTxnCtx *txn, const StreamTable *from)
+{
+    SapEnv *env = txn->env;
     const Table *table = table_get(env, from->dbi);
     if (table == NULL) {
-        if (from->key_custom || from->val_custom) {
-            return SAP_ERROR;
+        TableDef def = {.flags = from->flags};
+        Table none;
+        int rc = find_orders(env, from, &def);
+        if (rc == SAP_OK) {
+            rc = table_define(env, from->dbi, &def, &none);
         }
-        int rc = table_define(env, from->dbi, (KeyOrder){0}, from->flags);
         if (rc == SAP_OK) {
             in->defined[from->dbi / 64] |= UINT64_C(1) << (from->dbi % 64);
         }
-        return rc;
+        return rc == SAP_OK && env->file != NULL ? definition_put(txn, from->dbi) : rc;
     }
-    bool val_custom = table->pairs != NULL && table->pairs->val_cmp != NULL;
+    bool val_custom = table->pairs != NULL && table->pairs->values.cmp != NULL;
     return table->flags == from->flags && (table->key_order.cmp != NULL) == from->key_custom &&
-                   val_custom == from->val_custom
+                   val_custom == from->val_custom && same_names(table, from)
                ? SAP_OK
                : SAP_ERROR;
 }
@@ -306,11 +379,8 @@ static int add_row(In *in, SapTxnCtx *txn, const StreamTable *from, const Table 
                            &row, ref);
     }
     if (rc == SAP_OK && !first) {
-        const uint8_t *last = key_bytes(in->last.data);
-        uint32_t last_len = (uint32_t)in->last.len;
-        KeyOrder order = table->order;
-        int c = order.cmp != NULL ? order.cmp(last, last_len, row.key, row.key_len, order.ctx)
-                                  : bytes_compare(last, last_len, row.key, row.key_len);
+        int c =
+            key_compare(table->order, in->last.data, (uint32_t)in->last.len, row.key, row.key_len);
         rc = c < 0 ? SAP_OK : SAP_CORRUPT;
     }
     if (rc == SAP_OK) {
@@ -382,7 +452,7 @@ static int read_table(In *in, SapTxnCtx *txn, int64_t *last_dbi)
         return rc;
     }
     *last_dbi = from.dbi;
-    rc = in->verdict == SAP_OK ? open_table(in, env, &from) : SAP_OK;
+    rc = in->verdict == SAP_OK ? open_table(in, txn, &from) : SAP_OK;
     if (rc == SAP_ERROR) {
         rc = refuse(in, SAP_ERROR);
     }
@@ -449,7 +519,9 @@ static int empty_tables(SapTxnCtx *txn)
         if (table->open && table->tree.root != 0) {
             rc = table_save(txn, dbi, table);
             if (rc == SAP_OK) {
-                tree_free_rows(txn, table->tree);
+                rc = tree_free_rows(txn, table->tree);
+            }
+            if (rc == SAP_OK) {
                 table->tree = (TreeState){0};
             }
         }
@@ -464,10 +536,10 @@ static void give_up(const In *in, SapTxnCtx *txn)
     tables_abort(txn);
     for (uint32_t dbi = 0; dbi <= SAP_MAX_DBI; dbi++) {
         if ((in->defined[dbi / 64] >> (dbi % 64) & 1) != 0) {
-            table_undefine(env, dbi);
+            table_take_back(env, dbi, &(Table){0});
         }
     }
-    exclusive_end(txn, false);
+    (void)exclusive_end(txn, false, NULL);
 }
 
 int sap_db_restore(SapEnv *db, sap_read_fn reader, void *ctx)
@@ -476,7 +548,7 @@ int sap_db_restore(SapEnv *db, sap_read_fn reader, void *ctx)
         return SAP_ERROR;
     }
     SapTxnCtx *txn = NULL;
-    int rc = exclusive_begin(db, &txn);
+    int rc = exclusive_begin(db, SAP_TXN_BULK, &txn);
     if (rc != SAP_OK) {
         return rc;
     }
@@ -491,10 +563,12 @@ int sap_db_restore(SapEnv *db, sap_read_fn reader, void *ctx)
     if (rc == SAP_OK) {
         rc = exclusive_prepare(txn);
     }
-    if (rc == SAP_OK) {
-        exclusive_end(txn, true);
-    } else {
+    if (rc != SAP_OK) {
         give_up(&in, txn);
+        return rc;
     }
-    return rc;
+    uint64_t lsn = 0;
+    DbFile *file = db->file;
+    rc = exclusive_end(txn, true, &lsn);
+    return rc == SAP_OK && file != NULL ? dbfile_defined(file, lsn) : rc;
 }

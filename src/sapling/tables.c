@@ -3,6 +3,7 @@
  * The catalog is a tree like the others. Its rows, for tables that are not empty:
  *   key    u16 big-endian, the DBI
  *   value  u32 root page, u32 zero, u64 rows; little-endian
+ * In a file it also holds definitions: see definitions.c.
  * The writer's roots are in Table.tree and reach the catalog with the outermost commit. So that
  * this cannot fail, a level that changes a table for the first time makes sure that the catalog has
  * a row for it, in pages that are the level's own: the commit then overwrites it in place. */
@@ -10,10 +11,10 @@
 
 #include "common/assert.h"
 #include "common/mem.h"
+#include "sapling/dbfile.h"
 #include "sapling/tree.h"
 
 enum {
-    CATALOG_KEY = 2,
     CATALOG_ROOT = 0,
     CATALOG_ENTRIES = 8,
     CATALOG_VALUE = 16,
@@ -28,8 +29,7 @@ static void table_set_order(Table *table, uint32_t dbi, KeyOrder key_order, Pair
     table->pairs = pairs;
     table->order = key_order;
     if (pairs != NULL) {
-        pairs->key_cmp = key_order.cmp;
-        pairs->key_ctx = key_order.ctx;
+        pairs->keys = key_order;
         table->order = (KeyOrder){.cmp = pair_compare, .ctx = pairs};
     }
     table->page_flags = dbi | (table->order.cmp != NULL ? (uint32_t)PAGE_PLAIN : 0);
@@ -51,32 +51,53 @@ static int tables_reserve(SapEnv *env, uint32_t count)
     return SAP_OK;
 }
 
-int table_define(SapEnv *env, uint32_t dbi, KeyOrder key_order, unsigned flags)
+int table_define(SapEnv *env, uint32_t dbi, const TableDef *def, Table *before_out)
 {
     int rc = tables_reserve(env, dbi + 1);
     if (rc != SAP_OK) {
         return rc;
     }
     PairOrder *pairs = NULL;
-    if ((flags & SAP_DBI_DUPSORT) != 0) {
+    if ((def->flags & SAP_DBI_DUPSORT) != 0) {
         pairs = (PairOrder *)mem_zalloc(MEM_ENV, sizeof *pairs);
         if (pairs == NULL) {
             return SAP_NOMEM;
         }
+        pairs->values = def->vals;
     }
     Table *table = &env->tables[dbi];
-    SAP_ASSERT(!table->open);
-    *table = (Table){.open = true, .flags = flags};
-    table_set_order(table, dbi, key_order, pairs);
+    SAP_ASSERT(table->tree.root == 0);
+    *before_out = *table;
+    table->open = true;
+    table->flags = def->flags;
+    table->key_name = def->key_name;
+    table->val_name = def->val_name;
+    table_set_order(table, dbi, def->keys, pairs);
     return SAP_OK;
 }
 
-void table_undefine(SapEnv *env, uint32_t dbi)
+void table_keep(const Table *before)
+{
+    mem_free(MEM_ENV, before->pairs, sizeof *before->pairs);
+}
+
+void table_take_back(SapEnv *env, uint32_t dbi, const Table *before)
 {
     Table *table = &env->tables[dbi];
-    SAP_ASSERT(table->open && table->tree.root == 0 && table->watches == 0);
+    SAP_ASSERT(table->open && table->tree.root == 0);
     mem_free(MEM_ENV, table->pairs, sizeof *table->pairs);
-    *table = (Table){0};
+    *table = *before;
+}
+
+/* Opens or changes a table in memory, under env_metadata_begin(). */
+static int define_in_memory(SapEnv *env, uint32_t dbi, const TableDef *def)
+{
+    Table before;
+    int rc = table_define(env, dbi, def, &before);
+    if (rc == SAP_OK) {
+        table_keep(&before);
+    }
+    return rc;
 }
 
 int sap_btree_subsystem_init(SapEnv *env, sap_keycmp_fn cmp, void *ctx)
@@ -88,8 +109,8 @@ int sap_btree_subsystem_init(SapEnv *env, sap_keycmp_fn cmp, void *ctx)
     if (rc != SAP_OK) {
         return rc;
     }
-    rc = env->table_count > 0 ? SAP_EXISTS
-                              : table_define(env, 0, (KeyOrder){.cmp = cmp, .ctx = ctx}, 0);
+    TableDef def = {.keys = {.cmp = cmp, .ctx = ctx}};
+    rc = env->table_count > 0 ? SAP_EXISTS : define_in_memory(env, 0, &def);
     if (rc == SAP_OK) {
         table_set_order(&env->catalog, ENV_CATALOG, (KeyOrder){0}, NULL);
     }
@@ -112,59 +133,72 @@ int sap_db_close(SapEnv *db)
     return sap_env_destroy(db);
 }
 
-static bool table_is(const Table *table, sap_keycmp_fn cmp, const void *ctx, unsigned flags)
+static bool table_is(const Table *table, const TableDef *def)
 {
-    return table->key_order.cmp == cmp && table->key_order.ctx == ctx && table->flags == flags;
+    return table->key_order.cmp == def->keys.cmp && table->key_order.ctx == def->keys.ctx &&
+           table->flags == def->flags;
 }
 
-int sap_dbi_open(SapEnv *db, uint32_t dbi, sap_keycmp_fn cmp, void *cmp_ctx, unsigned flags)
+static int open_table(SapEnv *db, uint32_t dbi, TableDef *def)
 {
-    if (db == NULL || dbi > SAP_MAX_DBI ||
-        (flags != 0 && flags != SAP_DBI_DUPSORT && flags != SAP_DBI_TTL_META)) {
-        return SAP_ERROR;
-    }
     mutex_lock(&db->metadata);
     const Table *table = table_get(db, dbi);
     bool known = table != NULL;
-    bool same = known && table_is(table, cmp, cmp_ctx, flags);
+    bool same = known && table_is(table, def);
     bool ready = db->table_count > 0;
     mutex_unlock(&db->metadata);
     if (!ready || known) {
         return same ? SAP_OK : SAP_ERROR;
     }
-    int rc = env_metadata_begin(db);
+    int rc = definition_name(db, def);
+    if (rc == SAP_OK && db->file != NULL) {
+        rc = definition_change(db, dbi, def, true);
+        return rc == SAP_EXISTS ? open_table(db, dbi, def) : rc; /* another thread was first */
+    }
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    rc = env_metadata_begin(db);
     if (rc != SAP_OK) {
         return rc;
     }
     table = table_get(db, dbi); /* another thread may have been first */
     if (table == NULL) {
-        rc = table_define(db, dbi, (KeyOrder){.cmp = cmp, .ctx = cmp_ctx}, flags);
+        rc = define_in_memory(db, dbi, def);
     } else {
-        rc = table_is(table, cmp, cmp_ctx, flags) ? SAP_OK : SAP_ERROR;
+        rc = table_is(table, def) ? SAP_OK : SAP_ERROR;
     }
     env_metadata_end(db);
     return rc;
 }
 
-/* The caller holds the metadata. */
-static int set_dupsort(SapEnv *db, uint32_t dbi, sap_keycmp_fn vcmp, void *vcmp_ctx)
+static bool dbi_valid(const SapEnv *db, uint32_t dbi, unsigned flags)
 {
-    Table *table = &db->tables[dbi];
-    if (table->tree.root != 0 || table->watches > 0 || (table->flags & SAP_DBI_TTL_META) != 0) {
+    return db != NULL && dbi <= SAP_MAX_DBI &&
+           (flags == 0 || flags == SAP_DBI_DUPSORT || flags == SAP_DBI_TTL_META);
+}
+
+int sap_dbi_open(SapEnv *db, uint32_t dbi, sap_keycmp_fn cmp, void *cmp_ctx, unsigned flags)
+{
+    TableDef def = {.keys = {.cmp = cmp, .ctx = cmp_ctx}, .flags = flags};
+    return dbi_valid(db, dbi, flags) ? open_table(db, dbi, &def) : SAP_ERROR;
+}
+
+int sap_dbi_open_named(SapEnv *db, uint32_t dbi, const char *comparator, unsigned flags)
+{
+    TableDef def = {.flags = flags};
+    if (!dbi_valid(db, dbi, flags)) {
         return SAP_ERROR;
     }
-    PairOrder *pairs = table->pairs;
-    if (pairs == NULL) {
-        pairs = (PairOrder *)mem_zalloc(MEM_ENV, sizeof *pairs);
-        if (pairs == NULL) {
-            return SAP_NOMEM;
+    if (comparator != NULL) {
+        const NamedOrder *named =
+            db->file != NULL ? dbfile_order_named(db->file, comparator, strlen(comparator)) : NULL;
+        if (named == NULL) {
+            return SAP_ERROR;
         }
+        def.keys = named->order;
     }
-    pairs->val_cmp = vcmp;
-    pairs->val_ctx = vcmp_ctx;
-    table->flags |= SAP_DBI_DUPSORT;
-    table_set_order(table, dbi, table->key_order, pairs);
-    return SAP_OK;
+    return open_table(db, dbi, &def);
 }
 
 int sap_dbi_set_dupsort(SapEnv *db, uint32_t dbi, sap_keycmp_fn vcmp, void *vcmp_ctx)
@@ -175,32 +209,52 @@ int sap_dbi_set_dupsort(SapEnv *db, uint32_t dbi, sap_keycmp_fn vcmp, void *vcmp
     mutex_lock(&db->metadata);
     const Table *table = table_get(db, dbi);
     bool known = table != NULL;
-    bool same = known && table->pairs != NULL && table->pairs->val_cmp == vcmp &&
-                table->pairs->val_ctx == vcmp_ctx;
+    bool same = known && table->pairs != NULL && table->pairs->values.cmp == vcmp &&
+                table->pairs->values.ctx == vcmp_ctx;
+    TableDef def = {.flags = SAP_DBI_DUPSORT,
+                    .keys = known ? table->key_order : (KeyOrder){0},
+                    .vals = {.cmp = vcmp, .ctx = vcmp_ctx}};
+    bool ttl = known && (table->flags & SAP_DBI_TTL_META) != 0;
     mutex_unlock(&db->metadata);
-    if (!known || same) {
+    if (!known || same || ttl) {
         return same ? SAP_OK : SAP_ERROR;
     }
-    int rc = env_metadata_begin(db);
+    int rc = definition_name(db, &def);
+    if (rc != SAP_OK || db->file != NULL) {
+        return rc == SAP_OK ? definition_change(db, dbi, &def, false) : rc;
+    }
+    rc = env_metadata_begin(db);
     if (rc != SAP_OK) {
         return rc;
     }
-    rc = set_dupsort(db, dbi, vcmp, vcmp_ctx);
+    table = &db->tables[dbi];
+    rc = table->tree.root != 0 || table->watches > 0 ? SAP_ERROR : define_in_memory(db, dbi, &def);
     env_metadata_end(db);
     return rc;
 }
 
 void tables_destroy(SapEnv *env)
 {
+    bool in_memory = env->file == NULL; /* a file's pages are not given back */
     for (uint32_t dbi = 0; dbi < env->table_count; dbi++) {
-        tree_destroy(env, env->tables[dbi].tree.root);
+        tree_destroy(env, in_memory ? env->tables[dbi].tree.root : 0);
         mem_free(MEM_ENV, env->tables[dbi].pairs, sizeof(PairOrder));
     }
-    tree_destroy(env, env->catalog.tree.root);
+    tree_destroy(env, in_memory ? env->catalog.tree.root : 0);
     mem_free(MEM_ENV, env->tables, env->table_count * sizeof *env->tables);
 }
 
 /* ---- Roots ---------------------------------------------------------------------------------- */
+
+int catalog_decode_root(const uint8_t *val, uint32_t len, TreeState *tree_out)
+{
+    if (len != CATALOG_VALUE) {
+        return SAP_CORRUPT;
+    }
+    tree_out->root = load_u32le(val + CATALOG_ROOT);
+    tree_out->entries = load_u64le(val + CATALOG_ENTRIES);
+    return SAP_OK;
+}
 
 int table_state(SapTxnCtx *txn, uint32_t dbi, TreeState *tree_out)
 {
@@ -215,12 +269,12 @@ int table_state(SapTxnCtx *txn, uint32_t dbi, TreeState *tree_out)
         store_u16be(key, (uint16_t)dbi);
         LeafRow row;
         TreeState tree = {0};
-        if (tree_get(env, txn->catalog, env->catalog.order, key, CATALOG_KEY, &row)) {
-            if (row.stored != CATALOG_VALUE) {
-                return SAP_CORRUPT;
-            }
-            tree.root = load_u32le(row.val + CATALOG_ROOT);
-            tree.entries = load_u64le(row.val + CATALOG_ENTRIES);
+        int rc = tree_get(env, txn->catalog, env->catalog.order, key, CATALOG_KEY, &row);
+        if (rc == SAP_OK) {
+            rc = catalog_decode_root(row.val, row.stored, &tree);
+        }
+        if (rc != SAP_OK && rc != SAP_NOTFOUND) {
+            return rc;
         }
         *cached = (CachedTree){.dbi_plus_1 = dbi + 1, .tree = tree};
     }
@@ -249,25 +303,32 @@ static int undo_reserve(SapEnv *env, uint32_t more)
     return SAP_OK;
 }
 
+int catalog_put_row(SapTxnCtx *txn, const uint8_t *key, uint32_t key_len, const uint8_t *val,
+                    uint32_t val_len)
+{
+    Table *catalog = &txn->env->catalog;
+    LeafRow row = {.key = key,
+                   .key_len = key_len,
+                   .val = val,
+                   .stored = val_len,
+                   .val_code = (uint16_t)val_len};
+    Path path;
+    TreeChange change;
+    int rc = tree_seek(txn->env, catalog->tree.root, catalog->order, key, key_len, &path);
+    if (rc == SAP_OK) {
+        return tree_replace(txn, ENV_CATALOG, catalog, &path, &row, &change);
+    }
+    return rc == SAP_NOTFOUND ? tree_insert(txn, ENV_CATALOG, catalog, &path, &row, &change) : rc;
+}
+
 static int catalog_put(SapTxnCtx *txn, uint32_t dbi, TreeState tree)
 {
-    SapEnv *env = txn->env;
-    Table *catalog = &env->catalog;
     uint8_t key[CATALOG_KEY];
     uint8_t val[CATALOG_VALUE] = {0};
     store_u16be(key, (uint16_t)dbi);
     store_u32le(val + CATALOG_ROOT, tree.root);
     store_u64le(val + CATALOG_ENTRIES, tree.entries);
-    LeafRow row = {.key = key,
-                   .key_len = CATALOG_KEY,
-                   .val = val,
-                   .stored = CATALOG_VALUE,
-                   .val_code = CATALOG_VALUE};
-    Path path;
-    TreeChange change;
-    return tree_seek(env, catalog->tree.root, catalog->order, key, CATALOG_KEY, &path)
-               ? tree_replace(txn, ENV_CATALOG, catalog, &path, &row, &change)
-               : tree_insert(txn, ENV_CATALOG, catalog, &path, &row, &change);
+    return catalog_put_row(txn, key, CATALOG_KEY, val, CATALOG_VALUE);
 }
 
 static void catalog_remove(SapTxnCtx *txn, uint32_t dbi)
@@ -277,8 +338,10 @@ static void catalog_remove(SapTxnCtx *txn, uint32_t dbi)
     store_u16be(key, (uint16_t)dbi);
     Path path;
     TreeChange change;
-    bool there = tree_seek(txn->env, catalog->tree.root, catalog->order, key, CATALOG_KEY, &path);
-    int rc = there ? tree_delete(txn, ENV_CATALOG, catalog, &path, &change) : SAP_CORRUPT;
+    int rc = tree_seek(txn->env, catalog->tree.root, catalog->order, key, CATALOG_KEY, &path);
+    if (rc == SAP_OK) {
+        rc = tree_delete(txn, ENV_CATALOG, catalog, &path, &change);
+    }
     SAP_ASSERT(rc == SAP_OK);
 }
 
@@ -355,13 +418,19 @@ int sap_dbi_stat(SapTxnCtx *txn, uint32_t dbi, SapStat *stat_out)
     }
     TreeState tree;
     rc = table_state(txn, dbi, &tree);
+    uint32_t depth = 0;
+    if (rc == SAP_OK && tree.root != 0) {
+        uint8_t *root = NULL;
+        rc = arena_load(env->arena, tree.root, &root);
+        depth = rc == SAP_OK ? page_level(root) + 1 : 0;
+    }
     if (rc != SAP_OK) {
         return rc;
     }
     *stat_out = (SapStat){
         .num_entries = tree.entries,
         .txnid = txn->base,
-        .tree_depth = tree.root == 0 ? 0 : page_level(arena_page(env->arena, tree.root)) + 1,
+        .tree_depth = depth,
         .num_pages = atomic_load_relaxed(&env->pager.page_count),
         .page_size = env->page_size,
         .has_write_txn = writer_lock_is_held(&env->lock) ? 1 : 0,

@@ -2,7 +2,11 @@
  *
  * A path is the way from the root to a row: at[0] is the root, at[depth-1] the leaf; each step's
  * index is that of the child followed, in the leaf that of the row (n: behind the last). It stays
- * valid until the tree changes.
+ * valid until the tree changes. Its pages are where they can only be read; a changing call makes
+ * those of its path writable, and whoever reads on by that path calls tree_read_path() first.
+ *
+ * Reading a page for the first time can find it damaged. Reading calls answer SAP_OK, SAP_NOTFOUND,
+ * or an error, SAP_CORRUPT or SAP_NOMEM, which is to be passed on: the path is void then.
  *
  * Changing calls take a path to the place and the table whose writer state they change. They either
  * succeed or leave the tree with the same rows: pages may have been copied, nothing else. */
@@ -12,7 +16,7 @@
 #include "sapling/env.h"
 
 enum {
-    TREE_MAX_DEPTH = 40,
+    TREE_MAX_DEPTH = PAGE_MAX_LEVEL + 1,
     /* Rows lie in a leaf in no order the hardware could foresee: a walk asks for them ahead. */
     TREE_ROWS_AHEAD = 4,
 };
@@ -31,31 +35,61 @@ typedef struct Path {
 
 /* ---- Reading: tree.c ---- */
 
-/* Fills *row_out and answers true if the key is there. */
-bool tree_get(const SapEnv *env, uint32_t root, KeyOrder order, const uint8_t *key,
-              uint32_t key_len, LeafRow *row_out);
-/* The value of a row, wherever it is. */
-static inline void tree_value(const SapEnv *env, const LeafRow *row, const void **val_out,
-                              uint32_t *len_out)
+/* SAP_CORRUPT, with a message where there is somebody to tell: the trees of a file do not fit
+ * together at this page. */
+int tree_refuse(const SapEnv *env, uint32_t pgno, const char *what);
+
+/* Starts loading what a search in the page reads first. */
+static inline void tree_prefetch(const uint8_t *page)
 {
-    if (sap_likely(row->val_code != CELL_VAL_ELSEWHERE)) {
-        *val_out = row->val;
-        *len_out = row->stored;
-    } else {
-        *val_out = arena_page(env->arena, load_u32le(row->val)) + PAGE_HEADER;
-        *len_out = load_u32le(row->val + 4);
-    }
+    __builtin_prefetch(page);
+    __builtin_prefetch(page + 64);
+    __builtin_prefetch(page + 128);
 }
 
-/* To the first row not below `key`, which may be behind the last one of its leaf; whether it is
- * equal. */
-bool tree_seek(const SapEnv *env, uint32_t root, KeyOrder order, const uint8_t *key,
-               uint32_t key_len, Path *path);
-/* These answer false when there is no such row; the path is then no place. */
-bool tree_first(const SapEnv *env, uint32_t root, Path *path);
-bool tree_last(const SapEnv *env, uint32_t root, Path *path);
-bool tree_next(const SapEnv *env, Path *path);
-bool tree_prev(const SapEnv *env, Path *path);
+/* Child i of a branch for reading. What a file holds may be anything: that a child is one level
+ * below its parent and of the same table is seen to here, so that no way down goes in circles. */
+static inline int tree_child(const SapEnv *env, const uint8_t *branch, uint32_t i,
+                             uint8_t **child_out)
+{
+    uint32_t pgno = branch_child(branch, i);
+    uint8_t *child = arena_peek(env->arena, pgno);
+    tree_prefetch(child);
+    int rc = arena_ensure(env->arena, pgno);
+    if (sap_likely(rc == SAP_OK) && sap_unlikely(!page_is_child(branch, child))) {
+        rc = tree_refuse(env, pgno, "is no child of the page above it");
+    }
+    *child_out = child;
+    return rc;
+}
+
+/* SAP_NOTFOUND: the key is not there. Fills *row_out on SAP_OK only. */
+int tree_get(const SapEnv *env, uint32_t root, KeyOrder order, const uint8_t *key, uint32_t key_len,
+             LeafRow *row_out);
+/* Of a row whose value is elsewhere: an error if that cannot be read. */
+int tree_run_value(const SapEnv *env, const LeafRow *row, const void **val_out, uint32_t *len_out);
+/* The value of a row, wherever it is. */
+static inline int tree_value(const SapEnv *env, const LeafRow *row, const void **val_out,
+                             uint32_t *len_out)
+{
+    if (sap_unlikely(row->val_code == CELL_VAL_ELSEWHERE)) {
+        return tree_run_value(env, row, val_out, len_out);
+    }
+    *val_out = row->val;
+    *len_out = row->stored;
+    return SAP_OK;
+}
+
+/* To the first row not below `key`, which may be behind the last one of its leaf. SAP_OK: it is
+ * equal. SAP_NOTFOUND: it is not. */
+int tree_seek(const SapEnv *env, uint32_t root, KeyOrder order, const uint8_t *key,
+              uint32_t key_len, Path *path);
+/* SAP_NOTFOUND: the tree is empty. */
+int tree_first(const SapEnv *env, uint32_t root, Path *path);
+int tree_last(const SapEnv *env, uint32_t root, Path *path);
+/* SAP_NOTFOUND: no such row. On that and on errors the path stays. */
+int tree_next(const SapEnv *env, Path *path);
+int tree_prev(const SapEnv *env, Path *path);
 /* tree_next() within a leaf; false: at its end, nothing changed. */
 static inline bool tree_next_in_leaf(Path *path)
 {
@@ -70,12 +104,24 @@ static inline bool tree_next_in_leaf(Path *path)
     }
     return false;
 }
-/* From behind a leaf's last row to the next leaf's first; elsewhere stays. */
-bool tree_settle(const SapEnv *env, Path *path);
+/* From behind a leaf's last row to the next leaf's first; elsewhere stays. Codes as tree_next(). */
+int tree_settle(const SapEnv *env, Path *path);
 
 /* To the row with n rows before it; and how many rows are before the path's. */
-bool tree_seek_nth(const SapEnv *env, uint32_t root, uint64_t n, Path *path);
+int tree_seek_nth(const SapEnv *env, uint32_t root, uint64_t n, Path *path);
 uint64_t tree_rank(const Path *path);
+
+/* After a changing call that did not move the row: the path for reading again. */
+void tree_read_path(const SapEnv *env, Path *path);
+
+/* The steps in use only: a path is mostly room. */
+static inline void path_copy(Path *to, const Path *from)
+{
+    to->depth = from->depth;
+    for (uint32_t level = 0; level < from->depth; level++) {
+        to->at[level] = from->at[level];
+    }
+}
 
 static inline LeafRow path_row(const Path *path)
 {
@@ -123,13 +169,14 @@ typedef struct TreeBound {
 int tree_delete_range(SapTxnCtx *txn, uint32_t dbi, Table *table, const TreeBound *from,
                       const TreeBound *to, uint64_t *deleted_out);
 
-/* Frees a tree with the values of its rows; and its pages only, values staying where they are. */
-void tree_free_rows(SapTxnCtx *txn, TreeState tree);
+/* Frees a tree with the values of its rows. SAP_CORRUPT, SAP_NOMEM: nothing was freed. */
+int tree_free_rows(SapTxnCtx *txn, TreeState tree);
+/* Frees its pages only, values staying where they are; every row has been read. */
 void tree_free_pages(SapTxnCtx *txn, uint32_t root);
 
 /* What the files that change trees share. */
 
-/* Saves the root for an undo and makes every page of the path the level's own. */
+/* Saves the root for an undo and makes every page of the path the level's own, and writable. */
 int tree_own_path(SapTxnCtx *txn, uint32_t dbi, Table *table, Path *path);
 /* Mends the tree from the path's page at `level` upwards after rows or children went: an empty page
  * is removed, a small one merged, a root with one child replaced by it. True: the path is void. */

@@ -20,29 +20,47 @@ static int scratch_ensure(SapEnv *env)
     return env->scratch.page != NULL ? SAP_OK : node_scratch_init(&env->scratch, env->page_size);
 }
 
-/* A caller may well pass a key or value that it got from this tree. Before cells of the leaf are
- * moved, such arguments are moved out of it. */
+static bool lies_in(const SapEnv *env, const uint8_t *at, const uint8_t *page)
+{
+    return (uintptr_t)at - (uintptr_t)page < env->page_size;
+}
+
+/* A caller may well pass a key or value that it got from this tree: bytes of the leaf where it is
+ * read. They become the same bytes where it is written, so that overlaps show in the addresses. */
+static LeafRow writable_alias(const SapEnv *env, const uint8_t *leaf, const LeafRow *row)
+{
+    const uint8_t *seen = leaf + env->arena->view;
+    LeafRow same = *row;
+    if (lies_in(env, row->key, seen)) {
+        same.key = leaf + (row->key - seen);
+    }
+    if (lies_in(env, row->val, seen)) {
+        same.val = leaf + (row->val - seen);
+    }
+    return same;
+}
+
+/* Before cells of the leaf are moved, arguments that lie in it are moved out. */
 static void unalias(SapEnv *env, const uint8_t *leaf, LeafRow *row)
 {
-    uintptr_t from = (uintptr_t)leaf;
-    uintptr_t to = from + env->page_size;
-    if ((uintptr_t)row->key >= from && (uintptr_t)row->key < to) {
+    if (lies_in(env, row->key, leaf)) {
         memcpy(env->alias, row->key, row->key_len);
         row->key = env->alias;
     }
-    if ((uintptr_t)row->val >= from && (uintptr_t)row->val < to) {
+    if (lies_in(env, row->val, leaf)) {
         memcpy(env->alias + env->page_size, row->val, row->stored);
         row->val = env->alias + env->page_size;
     }
 }
 
-/* Makes every page of the path the level's own. */
+/* Makes every page of the path the level's own, and writable. */
 static int touch_path(SapTxnCtx *txn, Table *table, Path *path)
 {
     SapEnv *env = txn->env;
     for (uint32_t level = 0; level < path->depth; level++) {
         uint8_t *page = path->at[level].page;
         if (page_birth(page) >= txn->level.stamp) {
+            path->at[level].page = arena_writable(env->arena, page);
             continue;
         }
         uint8_t *copy = NULL;
@@ -59,13 +77,27 @@ static int touch_path(SapTxnCtx *txn, Table *table, Path *path)
             branch_set_child(parent->page, parent->i, page_no(copy) | flag);
         }
         path->at[level].page = copy;
-        pager_free(&env->pager, &txn->level, page_no(page));
+        pager_free(&env->pager, &txn->level, page_no(page), 1);
     }
     return SAP_OK;
 }
 
+/* Whether the branch above the leaf counts its rows: other counts cannot go wrong by overflowing. */
+static bool leaf_is_counted(const Path *path)
+{
+    if (path->depth < 2) {
+        return true;
+    }
+    const PathStep *parent = &path->at[path->depth - 2];
+    return branch_rows(parent->page, parent->i) == page_count(path->at[path->depth - 1].page);
+}
+
 int tree_own_path(SapTxnCtx *txn, uint32_t dbi, Table *table, Path *path)
 {
+    if (sap_unlikely(!leaf_is_counted(path))) {
+        return tree_refuse(txn->env, page_no(path->at[path->depth - 1].page),
+                           "has another number of rows than the page above it says");
+    }
     int rc = table_save(txn, dbi, table);
     return rc == SAP_OK ? touch_path(txn, table, path) : rc;
 }
@@ -84,9 +116,7 @@ int tree_make_row(SapTxnCtx *txn, uint32_t dbi, const void *key, uint32_t key_le
         *row_out = row;
         return SAP_OK;
     }
-    uint64_t bytes = (uint64_t)PAGE_HEADER + val_len;
-    uint32_t stride = env->arena->stride;
-    uint32_t pages = (uint32_t)((bytes + stride - 1) / stride);
+    uint32_t pages = run_pages(env->arena->stride, val_len);
     uint8_t *run = NULL;
     int rc = pager_alloc(&env->pager, &txn->level, pages, &run);
     if (rc != SAP_OK) {
@@ -110,7 +140,8 @@ int tree_make_row(SapTxnCtx *txn, uint32_t dbi, const void *key, uint32_t key_le
 void tree_drop_value(SapTxnCtx *txn, const LeafRow *row)
 {
     if (row->val_code == CELL_VAL_ELSEWHERE) {
-        pager_free(&txn->env->pager, &txn->level, load_u32le(row->val));
+        pager_free(&txn->env->pager, &txn->level, row_run(row),
+                   run_pages(txn->env->arena->stride, row_run_len(row)));
     }
 }
 
@@ -121,7 +152,7 @@ static void add_rows(Path *path, int64_t delta)
     for (uint32_t level = 0; level + 1 < path->depth; level++) {
         PathStep *step = &path->at[level];
         uint64_t rows = branch_rows(step->page, step->i);
-        branch_set_rows(step->page, step->i, (uint64_t)((int64_t)rows + delta));
+        branch_set_rows(step->page, step->i, rows + (uint64_t)delta);
     }
 }
 
@@ -220,6 +251,51 @@ static void place_in_leaf(SapTxnCtx *txn, Table *table, Path *path, LeafRow row,
     pager_unreserve(&env->pager);
 }
 
+static SepRef row_sep(const uint8_t *leaf, uint32_t i)
+{
+    LeafRow row = leaf_row(leaf, i);
+    return (SepRef){.rest = row.key, .rest_len = row.key_len};
+}
+
+/* Before a split: whether each page of the path keeps to the separators above it, as those that the
+ * split makes then do. Pages of a file are ordered in themselves, no more is known of them; and
+ * pages with an order of their own do not rely on it. */
+static bool path_is_ordered(const Path *path)
+{
+    SepRef lo = {0};
+    SepRef hi = {0};
+    bool has_lo = false;
+    bool has_hi = false;
+    uint8_t lo_head[SEP_IN_HEAD];
+    uint8_t hi_head[SEP_IN_HEAD];
+    for (uint32_t level = 0; level < path->depth; level++) {
+        const uint8_t *page = path->at[level].page;
+        uint32_t i = path->at[level].i;
+        uint32_t n = page_count(page);
+        uint8_t in_head[SEP_IN_HEAD];
+        if (page_is_plain(page)) {
+            return true;
+        }
+        if (page_is_leaf(page)) {
+            return (!has_lo || sep_compare(lo, row_sep(page, 0)) <= 0) &&
+                   (!has_hi || sep_compare(row_sep(page, n - 1), hi) < 0);
+        }
+        if (n > 1 && ((has_lo && sep_compare(lo, branch_sep(page, 1, in_head)) >= 0) ||
+                      (has_hi && sep_compare(branch_sep(page, n - 1, in_head), hi) >= 0))) {
+            return false;
+        }
+        if (i > 0) {
+            lo = branch_sep(page, i, lo_head);
+            has_lo = true;
+        }
+        if (i + 1 < n) {
+            hi = branch_sep(page, i + 1, hi_head);
+            has_hi = true;
+        }
+    }
+    return true;
+}
+
 /* Gets the memory for place_in_leaf() when `freed` bytes of the leaf are given up first. */
 static int prepare_leaf(SapTxnCtx *txn, const Path *path, const LeafRow *row, uint32_t freed)
 {
@@ -239,6 +315,9 @@ static int prepare_leaf(SapTxnCtx *txn, const Path *path, const LeafRow *row, ui
     }
     if (path->depth + 1 >= TREE_MAX_DEPTH) {
         return SAP_FULL;
+    }
+    if (env->file != NULL && !path_is_ordered(path)) {
+        return tree_refuse(env, page_no(leaf), "has rows that belong elsewhere");
     }
     return pager_reserve(&env->pager, path->depth + 1);
 }
@@ -279,7 +358,8 @@ int tree_insert(SapTxnCtx *txn, uint32_t dbi, Table *table, Path *path, const Le
     add_rows(path, 1);
     flag_runs(path, row);
     table->tree.entries++;
-    place_in_leaf(txn, table, path, *row, change);
+    place_in_leaf(txn, table, path, writable_alias(txn->env, path->at[path->depth - 1].page, row),
+                  change);
     return SAP_OK;
 }
 
@@ -299,16 +379,16 @@ int tree_replace(SapTxnCtx *txn, uint32_t dbi, Table *table, Path *path, const L
         old.val = old_ref;
     }
     flag_runs(path, row); /* now, as a split leaves the path behind; too often does no harm */
-    change->val = leaf_overwrite(leaf->page, leaf->i, row);
+    LeafRow now = writable_alias(txn->env, leaf->page, row);
+    change->val = leaf_overwrite(leaf->page, leaf->i, &now);
     if (change->val == NULL) {
         rc = prepare_leaf(txn, path, row, leaf_row_size(leaf->page, &old));
         if (rc != SAP_OK) {
             return rc;
         }
-        LeafRow apart = *row;
-        unalias(txn->env, leaf->page, &apart);
+        unalias(txn->env, leaf->page, &now);
         leaf_remove(leaf->page, leaf->i);
-        place_in_leaf(txn, table, path, apart, change);
+        place_in_leaf(txn, table, path, now, change);
     }
     tree_drop_value(txn, &old);
     return SAP_OK;
@@ -322,10 +402,31 @@ static bool is_underfull(const SapEnv *env, const uint8_t *page)
            (!page_is_leaf(page) && page_count(page) == 1);
 }
 
+/* Whether the two neighbours together are in order, of which nothing is known in a file. */
+static bool pair_is_ordered(const SapEnv *env, const uint8_t *left, const uint8_t *right,
+                            SepRef sep)
+{
+    if (env->file == NULL || page_is_plain(left)) {
+        return true;
+    }
+    uint32_t n = page_count(left);
+    if (page_is_leaf(left)) {
+        return sep_compare(row_sep(left, n - 1), row_sep(right, 0)) < 0;
+    }
+    uint8_t in_head[SEP_IN_HEAD];
+    return (n == 1 || sep_compare(branch_sep(left, n - 1, in_head), sep) < 0) &&
+           (page_count(right) == 1 || sep_compare(sep, branch_sep(right, 1, in_head)) < 0);
+}
+
 /* Makes `page` (one of the two, and the level's own) hold both neighbours, if they fit. */
 static bool merge_pair(SapEnv *env, uint8_t *page, const uint8_t *left, const uint8_t *right,
                        const PathStep *parent, uint32_t right_index)
 {
+    uint8_t in_head[SEP_IN_HEAD];
+    SepRef sep = branch_sep(parent->page, right_index, in_head);
+    if (!pair_is_ordered(env, left, right, sep)) {
+        return false;
+    }
     if (page_is_leaf(page)) {
         if (node_used(left, env->page_size) + node_used(right, env->page_size) >
             node_capacity(env->page_size)) {
@@ -334,12 +435,10 @@ static bool merge_pair(SapEnv *env, uint8_t *page, const uint8_t *left, const ui
         leaf_merge(&env->scratch, page, left, right);
         return true;
     }
-    uint8_t in_head[SEP_IN_HEAD];
-    SepRef sep = branch_sep(parent->page, right_index, in_head);
     return branch_merge(&env->scratch, page, left, right, sep);
 }
 
-/* Merges the page at `level` with a neighbour under the same parent. */
+/* Merges the page at `level` with a neighbour under the same parent, if that can be read. */
 static bool merge_with_sibling(SapTxnCtx *txn, Path *path, uint32_t level)
 {
     SapEnv *env = txn->env;
@@ -347,22 +446,24 @@ static bool merge_with_sibling(SapTxnCtx *txn, Path *path, uint32_t level)
     uint8_t *page = path->at[level].page;
     uint32_t i = parent->i;
     if (i + 1 < page_count(parent->page)) {
-        const uint8_t *right = pager_page(&env->pager, branch_child(parent->page, i + 1));
-        if (merge_pair(env, page, page, right, parent, i + 1)) {
+        uint8_t *right = NULL;
+        if (tree_child(env, parent->page, i + 1, &right) == SAP_OK &&
+            merge_pair(env, page, page, right, parent, i + 1)) {
             branch_set_rows(parent->page, i, node_rows(page));
             branch_set_child(parent->page, i, page_no(page) | node_runs_flag(page));
             branch_remove(parent->page, i + 1);
-            pager_free(&env->pager, &txn->level, page_no(right));
+            pager_free(&env->pager, &txn->level, page_no(right), 1);
             return true;
         }
     }
     if (i > 0) {
-        const uint8_t *left = pager_page(&env->pager, branch_child(parent->page, i - 1));
-        if (merge_pair(env, page, left, page, parent, i)) {
+        uint8_t *left = NULL;
+        if (tree_child(env, parent->page, i - 1, &left) == SAP_OK &&
+            merge_pair(env, page, left, page, parent, i)) {
             branch_set_rows(parent->page, i - 1, node_rows(page));
             branch_set_child(parent->page, i - 1, page_no(page) | node_runs_flag(page));
             branch_remove(parent->page, i);
-            pager_free(&env->pager, &txn->level, page_no(left));
+            pager_free(&env->pager, &txn->level, page_no(left), 1);
             return true;
         }
     }
@@ -374,7 +475,7 @@ static bool merge_with_sibling(SapTxnCtx *txn, Path *path, uint32_t level)
 static uint32_t remove_empty(SapTxnCtx *txn, Table *table, Path *path, uint32_t level)
 {
     for (;;) {
-        pager_free(&txn->env->pager, &txn->level, page_no(path->at[level].page));
+        pager_free(&txn->env->pager, &txn->level, page_no(path->at[level].page), 1);
         if (level == 0) {
             table->tree.root = 0;
             return path->depth;
@@ -387,16 +488,20 @@ static uint32_t remove_empty(SapTxnCtx *txn, Table *table, Path *path, uint32_t 
     }
 }
 
-/* A root with one child is replaced by it. */
+/* A root with one child is replaced by it, if that can be read. */
 static bool collapse_root(SapTxnCtx *txn, Table *table)
 {
-    Pager *pager = &txn->env->pager;
+    SapEnv *env = txn->env;
     bool collapsed = false;
-    uint8_t *root = pager_page(pager, table->tree.root);
+    const uint8_t *root = pager_page(&env->pager, table->tree.root);
     while (!page_is_leaf(root) && page_count(root) == 1) {
-        table->tree.root = branch_child(root, 0);
-        pager_free(pager, &txn->level, page_no(root));
-        root = pager_page(pager, table->tree.root);
+        uint8_t *child = NULL;
+        if (tree_child(env, root, 0, &child) != SAP_OK) {
+            break;
+        }
+        table->tree.root = page_no(child);
+        pager_free(&env->pager, &txn->level, page_no(root), 1);
+        root = child;
         collapsed = true;
     }
     return collapsed;
@@ -427,10 +532,12 @@ bool tree_rebalance(SapTxnCtx *txn, Table *table, Path *path, uint32_t level)
 void tree_rebalance_owned(SapTxnCtx *txn, Table *table, Path *path)
 {
     SapEnv *env = txn->env;
-    for (uint32_t level = path->depth; level-- > 1;) {
-        const uint8_t *page = path->at[level].page;
-        if (page_birth(page) >= txn->level.stamp && is_underfull(env, page) &&
-            scratch_ensure(env) == SAP_OK) {
+    uint32_t owned = 0; /* the upper levels: a page is never owned without its parent */
+    for (; owned < path->depth && page_birth(path->at[owned].page) >= txn->level.stamp; owned++) {
+        path->at[owned].page = arena_writable(env->arena, path->at[owned].page);
+    }
+    for (uint32_t level = owned; level-- > 1;) {
+        if (is_underfull(env, path->at[level].page) && scratch_ensure(env) == SAP_OK) {
             (void)merge_with_sibling(txn, path, level);
         }
     }
@@ -473,9 +580,8 @@ void tree_destroy(SapEnv *env, uint32_t root)
         for (uint32_t i = 0; i < page_count(page); i++) {
             LeafRow row = leaf_row(page, i);
             if (row.val_code == CELL_VAL_ELSEWHERE) {
-                uint32_t run = load_u32le(row.val);
-                arena_free_run(env->arena, run,
-                               load_u32le(arena_page(env->arena, run) + PAGE_RUN_PAGES));
+                arena_free_run(env->arena, row_run(&row),
+                               run_pages(env->arena->stride, row_run_len(&row)));
             }
         }
     }

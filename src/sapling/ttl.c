@@ -89,12 +89,14 @@ static int use_row_key(SapTxnCtx *txn, const TtlTables *tables, const void **key
     TreeState tree;
     LeafRow row;
     int rc = table_state(txn, tables->data_dbi, &tree);
-    if (rc == SAP_OK &&
-        tree_get(txn->env, tree.root, tables->data->order, key_bytes(*key), *key_len, &row)) {
+    if (rc == SAP_OK) {
+        rc = tree_get(txn->env, tree.root, tables->data->order, key_bytes(*key), *key_len, &row);
+    }
+    if (rc == SAP_OK) {
         *key = row.key;
         *key_len = row.key_len;
     }
-    return rc;
+    return rc == SAP_NOTFOUND ? SAP_OK : rc;
 }
 
 /* The expiry of a key as the transaction sees it. SAP_NOTFOUND: it has none. */
@@ -282,7 +284,7 @@ int sap_cursor_get_ttl_dbi(SapCursor *cur, uint32_t ttl_dbi, uint64_t now_ms, co
     rc = open_tables(at.txn, at.dbi, ttl_dbi, &tables);
     uint64_t expiry = 0;
     if (rc == SAP_OK) {
-        rc = get_expiry(at.txn, &tables, at.row.key, at.row.key_len, &expiry);
+        rc = get_expiry(at.txn, &tables, at.key, at.key_len, &expiry);
     }
     if (rc != SAP_OK) {
         return rc;
@@ -291,7 +293,7 @@ int sap_cursor_get_ttl_dbi(SapCursor *cur, uint32_t ttl_dbi, uint64_t now_ms, co
         return sap_cursor_get(cur, NULL, NULL, val_out, val_len_out);
     }
     if ((flags & SAP_TTL_LAZY_DELETE) != 0 && at.txn->kind == TXN_WRITER) {
-        rc = drop_in_savepoint(at.txn, &tables, at.row.key, at.row.key_len, expiry);
+        rc = drop_in_savepoint(at.txn, &tables, at.key, at.key_len, expiry);
         if (rc != SAP_OK) {
             return rc;
         }
@@ -318,11 +320,14 @@ static int sweep_find(SapTxnCtx *txn, const TtlTables *tables, Sweep *sweep, uin
     static const uint8_t index_start[1] = {TTL_INDEX};
     for (;;) {
         Path path;
-        (void)tree_seek(txn->env, tables->ttl->tree.root, tables->ttl->order, index_start, 1,
-                        &path);
-        if (!tree_settle(txn->env, &path)) {
-            sweep->done = true;
-            return SAP_OK;
+        int rc =
+            tree_seek(txn->env, tables->ttl->tree.root, tables->ttl->order, index_start, 1, &path);
+        if (rc == SAP_NOTFOUND) {
+            rc = tree_settle(txn->env, &path);
+        }
+        if (rc != SAP_OK) {
+            sweep->done = rc == SAP_NOTFOUND;
+            return sweep->done ? SAP_OK : rc;
         }
         LeafRow row = path_row(&path);
         if (row.key_len < TTL_INDEX_KEY || row.key[0] != TTL_INDEX) {
@@ -336,19 +341,25 @@ static int sweep_find(SapTxnCtx *txn, const TtlTables *tables, Sweep *sweep, uin
         uint32_t key_len = row.key_len - TTL_INDEX_KEY;
         memcpy(key, row.key + TTL_INDEX_KEY, key_len);
         uint64_t current = 0;
-        int rc = get_expiry(txn, tables, key, key_len, &current);
-        LeafRow data;
-        bool there =
-            tree_get(txn->env, tables->data->tree.root, tables->data->order, key, key_len, &data);
-        if (rc == SAP_OK && current == expiry && there) {
-            *key_len_out = key_len;
-            *expiry_out = expiry;
-            return SAP_OK;
-        }
+        uint64_t rows = tables->ttl->tree.entries;
+        rc = get_expiry(txn, tables, key, key_len, &current);
         if (rc == SAP_OK && current == expiry) {
-            rc = drop_all(txn, tables, key, key_len, expiry); /* the row went some other way */
+            LeafRow data;
+            rc = tree_get(txn->env, tables->data->tree.root, tables->data->order, key, key_len,
+                          &data);
+            if (rc == SAP_OK) {
+                *key_len_out = key_len;
+                *expiry_out = expiry;
+                return SAP_OK;
+            }
+            if (rc == SAP_NOTFOUND) { /* the row went some other way */
+                rc = drop_all(txn, tables, key, key_len, expiry);
+            }
         } else if (rc == SAP_OK || rc == SAP_NOTFOUND) {
             rc = drop_ttl_row(txn, tables, TTL_INDEX, expiry, key, key_len);
+        }
+        if (rc == SAP_OK && tables->ttl->tree.entries == rows) {
+            rc = SAP_CORRUPT; /* a row that only a walk finds: it would be found for ever */
         }
         if (rc != SAP_OK) {
             return rc;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "common/mem.h"
+#include "sapling/dbfile.h"
 #include "sapling/node_search.h"
 #include "sapling/tree.h"
 
@@ -20,12 +21,18 @@ typedef struct Verify {
     void (*report)(const char *text, void *ctx);
     void *ctx;
     uint64_t findings;
-    uint8_t *seps; /* two pages' room on each level of the present tree */
+    int rc;         /* why it cannot go on, which is no finding */
+    uint8_t *seps;  /* two pages' room on each level of the present tree */
+    uint64_t *seen; /* bits of the pages met so far */
+    uint32_t high;  /* they are below this */
 } Verify;
 
 __attribute__((format(printf, 3, 4))) static void finding(Verify *v, uint32_t pgno,
                                                           const char *format, ...)
 {
+    if (v->rc != SAP_OK) {
+        return;
+    }
     v->findings++;
     if (v->report == NULL) {
         return;
@@ -39,17 +46,26 @@ __attribute__((format(printf, 3, 4))) static void finding(Verify *v, uint32_t pg
     v->report(text, v->ctx);
 }
 
-static int compare(const Verify *v, const uint8_t *a, uint32_t a_len, const uint8_t *b,
-                   uint32_t b_len)
+/* The page for reading, or NULL. */
+static const uint8_t *load(Verify *v, uint32_t pgno)
 {
-    return v->order.cmp != NULL ? v->order.cmp(a, a_len, b, b_len, v->order.ctx)
-                                : bytes_compare(a, a_len, b, b_len);
+    if (sap_arena_resolve(v->env->arena, pgno) == NULL) {
+        finding(v, pgno, "no such page");
+        return NULL;
+    }
+    uint8_t *page = NULL;
+    int rc = arena_load(v->env->arena, pgno, &page);
+    if (rc == SAP_CORRUPT) {
+        finding(v, pgno, "is not what was written");
+    } else if (rc != SAP_OK) {
+        v->rc = rc;
+    }
+    return page;
 }
 
 /* The page's own fields. False: too wrong to look further. */
 static bool check_header(Verify *v, const uint8_t *page, uint32_t pgno, uint32_t level)
 {
-    uint32_t page_size = v->env->page_size;
     if (page_no(page) != pgno || page_level(page) != level ||
         page[PAGE_TYPE] != (level == 0 ? PAGE_LEAF : PAGE_BRANCH) ||
         (page_flags(page) & ~(uint32_t)PAGE_OWNS_RUNS) != v->page_flags) {
@@ -60,72 +76,74 @@ static bool check_header(Verify *v, const uint8_t *page, uint32_t pgno, uint32_t
     if (page_birth(page) > v->newest_birth || page_birth(page) == 0) {
         finding(v, pgno, "birth is not one of this snapshot");
     }
-    if (page_count(page) == 0 || page_upper(page) > page_size ||
-        node_used(page, page_size) > node_capacity(page_size)) {
-        finding(v, pgno, "count, bounds or free space do not fit the page");
-        return false;
+    const char *damage = node_damage(page, v->env->page_size);
+    if (damage != NULL) {
+        finding(v, pgno, "%s", damage);
     }
-    return true;
+    return damage == NULL;
 }
 
 static void check_bounds(Verify *v, uint32_t pgno, const uint8_t *key, uint32_t len, Bound lo,
                          Bound hi)
 {
-    if ((lo.key != NULL && compare(v, key, len, lo.key, lo.len) < 0) ||
-        (hi.key != NULL && compare(v, key, len, hi.key, hi.len) >= 0)) {
+    if ((lo.key != NULL && key_compare(v->order, key, len, lo.key, lo.len) < 0) ||
+        (hi.key != NULL && key_compare(v->order, key, len, hi.key, hi.len) >= 0)) {
         finding(v, pgno, "a key lies outside the separators above it");
     }
 }
 
+/* Each page belongs to one place, and what went to disk is what was written. */
+static bool claim_pages(Verify *v, const uint8_t *page, uint32_t pgno, uint32_t pages)
+{
+    if (v->env->file != NULL && page_stamp(page) != 0 &&
+        !page_is_intact(v->env->file, page, pgno)) {
+        finding(v, pgno, "fails its checksum");
+        return false;
+    }
+    if (pgno >= v->high || pages > v->high - pgno) {
+        finding(v, pgno, "no such pages");
+        return false;
+    }
+    for (uint32_t i = 0; i < pages; i++) {
+        if (arena_bit(v->seen, pgno + i)) {
+            finding(v, pgno + i, "is used twice");
+            return false;
+        }
+        arena_set_bit(v->seen, pgno + i);
+    }
+    return true;
+}
+
 static void check_run(Verify *v, uint32_t pgno, const LeafRow *row)
 {
-    uint32_t run = load_u32le(row->val);
-    const uint8_t *page = arena_page(v->env->arena, run);
+    uint32_t run = row_run(row);
+    const uint8_t *page = load(v, run);
+    if (page == NULL) {
+        return;
+    }
     if (page_no(page) != run || page[PAGE_TYPE] != PAGE_OVERFLOW ||
-        load_u32le(page + PAGE_RUN_LEN) != load_u32le(row->val + 4) ||
-        (uint64_t)load_u32le(page + PAGE_RUN_PAGES) * v->env->arena->stride <
-            (uint64_t)PAGE_HEADER + load_u32le(row->val + 4)) {
+        load_u32le(page + PAGE_RUN_LEN) != row_run_len(row) ||
+        load_u32le(page + PAGE_RUN_PAGES) != run_pages(v->env->arena->stride, row_run_len(row))) {
         finding(v, pgno, "the run %u of a value is not what the row says", run);
+    } else {
+        (void)claim_pages(v, page, run, load_u32le(page + PAGE_RUN_PAGES));
     }
 }
 
 static uint64_t verify_leaf(Verify *v, const uint8_t *page, uint32_t pgno, Bound lo, Bound hi)
 {
     uint32_t n = page_count(page);
-    uint32_t p = page_prefix(page);
-    uint32_t cells = 0;
-    LeafRow first = leaf_row(page, 0);
-    LeafRow before = first;
+    LeafRow before = leaf_row(page, 0);
     for (uint32_t i = 0; i < n; i++) {
         LeafRow row = leaf_row(page, i);
-        if (leaf_slot(page, i) < page_upper(page) ||
-            (uint32_t)(row.val - page) + row.stored > v->env->page_size) {
-            finding(v, pgno, "cell %u lies outside the cells", i);
-            return n;
-        }
-        cells += CELL_HEADER + row.key_len + row.stored;
-        if (i > 0 && compare(v, before.key, before.key_len, row.key, row.key_len) >= 0) {
+        if (i > 0 && key_compare(v->order, before.key, before.key_len, row.key, row.key_len) >= 0) {
             finding(v, pgno, "row %u is not above the one before", i);
         }
         check_bounds(v, pgno, row.key, row.key_len, lo, hi);
-        if (v->order.cmp == NULL) {
-            if (row.key_len < p || memcmp(row.key, first.key, p) != 0) {
-                finding(v, pgno, "row %u lacks the prefix", i);
-            } else if (heads_at(leaf_heads(page), i) !=
-                       load_head_be(row.key + p, row.key_len - p)) {
-                finding(v, pgno, "head %u is not that of its key", i);
-            }
-        }
         if (row.val_code == CELL_VAL_ELSEWHERE) {
             check_run(v, pgno, &row);
-            if ((page_flags(page) & PAGE_OWNS_RUNS) == 0) {
-                finding(v, pgno, "owns a run without saying so");
-            }
         }
         before = row;
-    }
-    if (cells + page_dead(page) != v->env->page_size - page_upper(page)) {
-        finding(v, pgno, "cells and dead bytes do not add up");
     }
     return n;
 }
@@ -141,27 +159,14 @@ static uint32_t sep_store(const uint8_t *page, uint32_t i, uint8_t *to)
 
 static uint64_t verify_node(Verify *v, uint32_t pgno, uint32_t level, Bound lo, Bound hi);
 
-/* That a search for each separator finds its child, and that the cells add up. */
+/* That a search for each separator finds its child. */
 static void check_separators(Verify *v, const uint8_t *page, uint32_t pgno, uint8_t *sep)
 {
-    uint32_t cells = 0;
     for (uint32_t i = 1; i < page_count(page); i++) {
-        uint32_t slot = load_u16le(branch_slots(page) + (size_t)2 * i);
-        if (slot > SEP_IN_HEAD) {
-            if (slot < page_upper(page) ||
-                slot + 2u + load_u16le(page + slot) > v->env->page_size) {
-                finding(v, pgno, "separator %u lies outside the cells", i);
-                return;
-            }
-            cells += 2u + load_u16le(page + slot);
-        }
         uint32_t len = sep_store(page, i, sep);
         if (branch_search(page, v->order, sep, len) != i) {
             finding(v, pgno, "a search for separator %u goes elsewhere", i);
         }
-    }
-    if (cells + page_dead(page) != v->env->page_size - page_upper(page)) {
-        finding(v, pgno, "separators and dead bytes do not add up");
     }
 }
 
@@ -179,7 +184,7 @@ static uint64_t verify_branch(Verify *v, const uint8_t *page, uint32_t pgno, Bou
         if (i + 1 < n) {
             to = (Bound){seps[i % 2], sep_store(page, i + 1, seps[i % 2])};
             check_bounds(v, pgno, to.key, to.len, lo, hi);
-            if (i > 0 && compare(v, from.key, from.len, to.key, to.len) >= 0) {
+            if (i > 0 && key_compare(v->order, from.key, from.len, to.key, to.len) >= 0) {
                 finding(v, pgno, "separator %u is not above the one before", i + 1);
             }
         }
@@ -189,7 +194,9 @@ static uint64_t verify_branch(Verify *v, const uint8_t *page, uint32_t pgno, Bou
         if (rows != branch_rows(page, i)) {
             finding(v, pgno, "count %u is not the number of rows below", i);
         }
-        if ((node_runs_flag(arena_page(v->env->arena, child)) & ~word) != 0) {
+        uint8_t *below = NULL;
+        if (arena_load(v->env->arena, child, &below) == SAP_OK &&
+            (node_runs_flag(below) & ~word) != 0) {
             finding(v, pgno, "child %u owns runs and is not flagged", i);
         }
         total += rows;
@@ -200,12 +207,8 @@ static uint64_t verify_branch(Verify *v, const uint8_t *page, uint32_t pgno, Bou
 
 static uint64_t verify_node(Verify *v, uint32_t pgno, uint32_t level, Bound lo, Bound hi)
 {
-    const uint8_t *page = (const uint8_t *)sap_arena_resolve(v->env->arena, pgno);
-    if (page == NULL) {
-        finding(v, pgno, "no such page");
-        return 0;
-    }
-    if (!check_header(v, page, pgno, level)) {
+    const uint8_t *page = load(v, pgno);
+    if (page == NULL || !claim_pages(v, page, pgno, 1) || !check_header(v, page, pgno, level)) {
         return 0;
     }
     return level == 0 ? verify_leaf(v, page, pgno, lo, hi) : verify_branch(v, page, pgno, lo, hi);
@@ -217,8 +220,9 @@ static int verify_tree(Verify *v, uint32_t dbi, const Table *table, TreeState tr
     v->order = table->order;
     v->page_flags = table->page_flags;
     uint64_t rows = 0;
-    if (tree.root != 0) {
-        uint32_t level = page_level(arena_page(v->env->arena, tree.root));
+    const uint8_t *root = tree.root != 0 ? load(v, tree.root) : NULL;
+    if (root != NULL) {
+        uint32_t level = page_level(root);
         size_t room = (size_t)2 * v->env->page_size * (level + 1);
         v->seps = (uint8_t *)mem_alloc(MEM_SCRATCH, room);
         if (v->seps == NULL) {
@@ -233,6 +237,26 @@ static int verify_tree(Verify *v, uint32_t dbi, const Table *table, TreeState tr
     return SAP_OK;
 }
 
+/* A file's catalog also holds definitions: how many rows it has, if as many of them are roots as
+ * there are trees. */
+static int count_catalog(Verify *v, SapTxnCtx *txn, uint64_t trees, uint64_t *rows_out)
+{
+    Path path;
+    uint64_t rows = 0;
+    uint64_t roots = 0;
+    int rc = tree_first(txn->env, txn->catalog, &path);
+    for (; rc == SAP_OK; rc = tree_next(txn->env, &path)) {
+        rows++;
+        roots += path_row(&path).key_len == CATALOG_KEY ? 1 : 0;
+    }
+    if (rc == SAP_CORRUPT || roots != trees) {
+        v->dbi = ENV_CATALOG;
+        finding(v, txn->catalog, "the catalog's roots are not those of the tables");
+    }
+    *rows_out = rows;
+    return rc == SAP_NOMEM ? rc : SAP_OK;
+}
+
 static int verify_tables(Verify *v, SapTxnCtx *txn)
 {
     SapEnv *db = txn->env;
@@ -242,19 +266,53 @@ static int verify_tables(Verify *v, SapTxnCtx *txn)
         if (!db->tables[dbi].open) {
             continue;
         }
-        if (table_state(txn, dbi, &tree) != SAP_OK) {
+        int rc = table_state(txn, dbi, &tree);
+        if (rc == SAP_NOMEM) {
+            return rc;
+        }
+        if (rc != SAP_OK) {
             v->dbi = dbi;
             finding(v, txn->catalog, "the catalog's row does not decode");
             continue;
         }
         roots += tree.root != 0 ? 1 : 0;
-        int rc = verify_tree(v, dbi, &db->tables[dbi], tree);
+        rc = verify_tree(v, dbi, &db->tables[dbi], tree);
+        if (rc != SAP_OK) {
+            return rc;
+        }
+    }
+    uint64_t rows = roots;
+    if (db->file != NULL) {
+        int rc = count_catalog(v, txn, roots, &rows);
         if (rc != SAP_OK) {
             return rc;
         }
     }
     return verify_tree(v, ENV_CATALOG, &db->catalog,
-                       (TreeState){.root = txn->catalog, .entries = roots});
+                       (TreeState){.root = txn->catalog, .entries = rows});
+}
+
+/* The pages that count as in use are those of the trees, no more and no less. Only certain where
+ * the snapshot is the newest and stays so meanwhile. */
+static void check_accounts(Verify *v, SapTxnCtx *txn)
+{
+    SapEnv *db = txn->env;
+    const Pager *pager = &db->pager;
+    if (db->file == NULL || v->findings > 0 || !writer_lock_take_briefly(&db->lock, false)) {
+        return;
+    }
+    Version newest;
+    version_get(&db->newest, &newest);
+    v->dbi = ENV_CATALOG;
+    for (uint32_t pgno = 0; newest.txnid == txn->base && pgno < v->high; pgno++) {
+        bool used = pgno / 64 < pager->track_words && arena_bit(pager->used, pgno);
+        if (used != arena_bit(v->seen, pgno)) {
+            finding(v, pgno,
+                    used ? "counts as in use, and no tree has it"
+                         : "counts as free, and a tree has it");
+        }
+    }
+    writer_lock_release(&db->lock);
 }
 
 int sap_db_verify(SapEnv *db, void (*report)(const char *text, void *ctx), void *ctx)
@@ -265,7 +323,19 @@ int sap_db_verify(SapEnv *db, void (*report)(const char *text, void *ctx), void 
         return rc;
     }
     Verify v = {.env = db, .newest_birth = txn->base, .report = report, .ctx = ctx};
+    v.high = atomic_load_acquire(&db->arena->high);
+    size_t bytes = ((size_t)v.high / 64 + 1) * sizeof *v.seen;
+    v.seen = (uint64_t *)mem_zalloc(MEM_SCRATCH, bytes);
+    if (v.seen == NULL) {
+        sap_txn_abort(txn);
+        return SAP_NOMEM;
+    }
     rc = verify_tables(&v, txn);
+    rc = rc == SAP_OK ? v.rc : rc;
+    if (rc == SAP_OK) {
+        check_accounts(&v, txn);
+    }
+    mem_free(MEM_SCRATCH, v.seen, bytes);
     sap_txn_abort(txn);
     return v.findings > 0 ? SAP_CORRUPT : rc;
 }

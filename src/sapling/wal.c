@@ -1,8 +1,6 @@
 /* wal.c - writing the log; see wal.h. Reading it back is wal_recover.c. */
 #include "sapling/wal.h"
 
-#ifndef __wasi__
-
 #include "common/assert.h"
 #include "common/fault.h"
 #include "common/mem.h"
@@ -13,8 +11,8 @@
 #include <stdbool.h>
 
 enum {
-    SEGMENT_MIN = 4 * WAL_BLOCK,
     SEGMENT_DEFAULT = 16 << 20,
+    FILL_STEP = 512 << 10,
     BUFFER_KEEP = 4 << 20, /* larger ones go back once they are written */
 };
 
@@ -39,150 +37,248 @@ struct Wal {
     uint64_t db_id;
     WalOptions options;
 
-    Mutex mutex;  /* all below, except where said */
-    Cond done[2]; /* by parity of the group waited for */
-    bool busy;
-    uint32_t file_waiters; /* they go before the next leader, who could be followed for ever */
-    int failed;            /* SAP_IO once it happened */
+    Mutex mutex; /* all below, except where said */
+    bool leading;
+    bool filing;
+    Cond filed;                      /* nobody is filing any more */
+    int failed;                      /* SAP_IO once it happened */
     SAP_ATOMIC(uint64_t) synced_lsn; /* read without the mutex */
     uint64_t closed_lsn;             /* last of the group being synced, or synced */
     uint64_t appended_lsn;
 
+    /* Those who wait, by parity of their group's sequence: a word that changes whenever somebody
+     * stops leading, and how many sleep on it, or more. */
+    SAP_ATOMIC(uint32_t) turn[2];
+    uint32_t sleepers[2];
+    uint32_t company[2]; /* how many waited for the last two groups, leaders included */
+
     OpenGroup open;
     Buf next;    /* becomes the next open group's; empty while a group is written */
-    Buf writing; /* while busy: the leader's */
+    Buf writing; /* while leading: the leader's */
     size_t reserved;
 
-    /* While busy: of whoever is, except that wal_reserve reads them under the mutex. */
-    Segment current;
-    Segment ready; /* the one behind current, opened */
+    Segment current; /* while leading: changed by the leader only, who reads it without the mutex */
+    Segment ready;   /* the one behind current, opened */
+    SAP_ATOMIC(bool) wants_ready; /* there is none, and it is time; read without the mutex */
     uint64_t chain;
+
+    SAP_ATOMIC(uint64_t) bytes; /* what wal_bytes answers; read without the mutex */
+    uint64_t rotated_segment;   /* the last point of wal_rotate, and the bytes before it */
+    uint64_t rotated_bytes;
+
+    /* While filing: of whoever is. */
     uint64_t first_file; /* the earliest segment there may be */
-    uint64_t last_file;  /* current.number + 1 .. last_file are free and durable */
+    uint64_t last_file;  /* what there is of current.number + 1 .. last_file is free and whole */
+    bool names_dirty;    /* names were changed and the directory is not synced */
 };
 
-/* ---- Who works on the files ----------------------------------------------------------------- */
+/* ---- Waiting -------------------------------------------------------------------------------- */
 
-static void wake_one(Cond *cond)
+/* Everybody who waits looks again. */
+static void wake_all(Wal *wal)
 {
-#if SAPLING_THREADED
-    pthread_cond_signal(cond);
-#else
-    (void)cond;
-#endif
-}
-
-/* Of the group that is or was last written, everyone; of the open one, somebody to lead it. */
-static void give_files(Wal *wal)
-{
-    wal->busy = false;
-    cond_broadcast(&wal->done[(wal->open.sequence - 1) & 1]);
-    if (wal->failed != SAP_OK) {
-        cond_broadcast(&wal->done[wal->open.sequence & 1]);
-    } else {
-        wake_one(&wal->done[wal->open.sequence & 1]);
+    for (int i = 0; i < 2; i++) {
+        wal->sleepers[i] = 0;
+        atomic_store_relaxed(&wal->turn[i], atomic_load_relaxed(&wal->turn[i]) + 1);
+        word_wake_all(&wal->turn[i]);
     }
 }
 
-/* The open group cannot be closed while somebody waits here, so the condition stays the right one.
- */
+static void fail(Wal *wal)
+{
+    wal->failed = SAP_IO;
+    wake_all(wal);
+}
+
+/* Wakes everyone of the group that was written, who need not take the mutex again, and somebody to
+ * lead the open one. The mutex is held, and given up. */
+static void stop_leading(Wal *wal)
+{
+    unsigned open = wal->open.sequence & 1;
+    bool wake_leader = wal->sleepers[open] > 0;
+    bool wake_group = wal->sleepers[!open] > 0;
+
+    wal->leading = false;
+    wal->sleepers[!open] = 0;
+    /* Who saw a leader and does not sleep yet must not fall asleep. */
+    for (int i = 0; i < 2; i++) {
+        atomic_store_relaxed(&wal->turn[i], atomic_load_relaxed(&wal->turn[i]) + 1);
+    }
+    mutex_unlock(&wal->mutex);
+    if (wake_leader) {
+        word_wake_one(&wal->turn[open]);
+    }
+    if (wake_group) {
+        word_wake_all(&wal->turn[!open]);
+    }
+}
+
+/* Until somebody stops leading. The mutex is held, and given up. */
+static void sleep_a_turn(Wal *wal, uint64_t lsn)
+{
+    unsigned group = (wal->open.sequence - (lsn <= wal->closed_lsn ? 1 : 0)) & 1;
+    uint32_t seen = atomic_load_relaxed(&wal->turn[group]);
+
+    wal->sleepers[group]++;
+    mutex_unlock(&wal->mutex);
+    word_wait(&wal->turn[group], seen);
+}
+
 static void take_files(Wal *wal)
 {
-    wal->file_waiters++;
-    while (wal->busy) {
-        cond_wait(&wal->done[(wal->open.sequence - 1) & 1], &wal->mutex);
+    while (wal->filing) {
+        cond_wait(&wal->filed, &wal->mutex);
     }
-    wal->file_waiters--;
-    wal->busy = true;
+    wal->filing = true;
+}
+
+static void give_files(Wal *wal)
+{
+    wal->filing = false;
+    cond_broadcast(&wal->filed);
 }
 
 /* ---- Segments ------------------------------------------------------------------------------- */
 
-static int make_segment(const char *name, uint64_t size, DiskFile *file)
+static void update_wish(Wal *wal)
 {
-    int rc = disk_unlink(name);
-
-    if (rc != SAP_OK && rc != SAP_NOTFOUND) {
-        return rc;
-    }
-    rc = disk_create(name, file);
-    if (rc == SAP_OK) {
-        rc = disk_write_zeros(file, 0, size);
-    }
-    if (rc == SAP_OK) {
-        rc = disk_sync(file);
-    }
-    return rc == SAP_OK ? disk_sync_dir(name) : rc;
+    atomic_store_relaxed(&wal->wants_ready,
+                         wal->ready.size == 0 && wal->current.offset >= wal->current.size / 2);
 }
 
-/* A spare segment that is at least `size` long afterwards. */
-static int open_spare(const char *name, uint64_t size, DiskFile *file, uint64_t *size_out)
+static void set_ready(Wal *wal, Segment segment)
 {
-    int rc = disk_open(name, file);
-
-    if (rc == SAP_OK) {
-        rc = disk_size(file, size_out);
-    }
-    if (rc != SAP_OK || *size_out >= size) {
-        return rc;
-    }
-    rc = disk_write_zeros(file, *size_out, size);
-    *size_out = size;
-    return rc == SAP_OK ? disk_sync(file) : rc;
-}
-
-/* Makes `ready` a segment of at least `need` bytes. The caller is busy, without the mutex. After a
- * failure there is no ready segment and its file, if any, holds nothing. */
-static int make_ready(Wal *wal, uint64_t need)
-{
-    Segment segment = {.file = DISK_FILE_NONE, .number = wal->current.number + 1};
-    Buf name = {0};
-
-    need = wal_group_space(need);
-    segment.size = need > wal->options.segment_bytes ? need : wal->options.segment_bytes;
-    disk_close(&wal->ready.file);
-    wal->ready.size = 0;
-    int rc = wal_segment_name(&name, wal->path, segment.number);
-    if (rc != SAP_OK) {
-        goto out;
-    }
-    if (segment.number <= wal->last_file) {
-        rc = open_spare((const char *)name.data, segment.size, &segment.file, &segment.size);
-    } else {
-        rc = make_segment((const char *)name.data, segment.size, &segment.file);
-    }
-    if (rc != SAP_OK) {
-        disk_close(&segment.file);
-        if (rc != SAP_IO) {
-            (void)disk_unlink((const char *)name.data);
-        }
-        wal->last_file = wal->current.number;
-        rc = rc == SAP_FULL || rc == SAP_NOMEM ? rc : SAP_IO;
-        goto out;
-    }
-    if (wal->last_file < segment.number) {
-        wal->last_file = segment.number;
-    }
     wal->ready = segment;
+    update_wish(wal);
+}
+
+/* All names are on disk. A failed sync proves nothing about names changed before it, whatever a
+ * later one says: SAP_IO. SAP_NOMEM: not tried. */
+static int sync_names(Wal *wal)
+{
+    if (!wal->names_dirty) {
+        return SAP_OK;
+    }
+    int rc = disk_sync_dir(wal->path);
+    if (rc == SAP_OK) {
+        wal->names_dirty = false;
+    }
+    return rc == SAP_OK || rc == SAP_NOMEM ? rc : SAP_IO;
+}
+
+/* Zeros from..to, on disk: step by step, so that the sync of a group never queues behind a whole
+ * segment. */
+static int fill(DiskFile *file, uint64_t from, uint64_t to)
+{
+    int rc = SAP_OK;
+
+    while (rc == SAP_OK && from < to) {
+        uint64_t end = to - from < FILL_STEP ? to : from + FILL_STEP;
+        rc = disk_write_zeros(file, from, end);
+        if (rc == SAP_OK) {
+            rc = disk_sync(file);
+        }
+        from = end;
+    }
+    return rc;
+}
+
+/* A file of at least segment->size bytes, all of them on disk. SAP_NOTFOUND: there is none. */
+static int open_spare(const char *name, Segment *segment)
+{
+    uint64_t size = 0;
+    int rc = disk_open(name, &segment->file);
+
+    if (rc == SAP_OK) {
+        rc = disk_size(&segment->file, &size);
+    }
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    if (size >= segment->size) {
+        segment->size = size;
+        return SAP_OK;
+    }
+    return fill(&segment->file, size, segment->size);
+}
+
+/* A file that is there is what is left of one that could not be made. */
+static int create_segment(Wal *wal, const char *name, Segment *segment)
+{
+    wal->names_dirty = true;
+    int rc = disk_unlink(name);
+    if (rc == SAP_OK || rc == SAP_NOTFOUND) {
+        rc = disk_create(name, &segment->file);
+    }
+    return rc == SAP_OK ? fill(&segment->file, 0, segment->size) : rc;
+}
+
+/* Makes segment `number` of at least `size` bytes, of a spare one where there is one. The caller is
+ * filing, without the mutex. SAP_FULL, SAP_NOMEM: there is none, or one that holds nothing. */
+static int make_segment(Wal *wal, uint64_t number, uint64_t size, Segment *segment_out)
+{
+    Segment segment = {.file = DISK_FILE_NONE, .number = number, .size = size};
+    Buf name = {0};
+    int rc = wal_segment_name(&name, wal->path, number);
+
+    if (rc != SAP_OK) {
+        goto out;
+    }
+    const char *path = (const char *)name.data;
+    rc = number <= wal->last_file ? open_spare(path, &segment) : SAP_NOTFOUND;
+    bool created = rc == SAP_NOTFOUND;
+    if (created) {
+        rc = create_segment(wal, path, &segment);
+    }
+    if (rc == SAP_FULL || rc == SAP_NOMEM) {
+        disk_close(&segment.file);
+        /* One that was there stays: the next try finds it, and a checkpoint may ask for it. */
+        if (created) {
+            (void)disk_unlink(path);
+            wal->last_file = wal->last_file >= number ? number - 1 : wal->last_file;
+        }
+        goto out;
+    }
+    if (rc == SAP_OK) {
+        if (wal->last_file < number) {
+            wal->last_file = number;
+        }
+        rc = sync_names(wal);
+    }
+    if (rc == SAP_OK) {
+        *segment_out = segment;
+    } else {
+        disk_close(&segment.file);
+        rc = rc == SAP_NOMEM ? rc : SAP_IO;
+    }
 out:
     buf_release(&name);
     return rc;
 }
 
-/* The same for one who holds the mutex and is not busy. */
-static int make_ready_locked(Wal *wal, uint64_t need)
+/* Makes the segment behind the current one ready for `need` bytes. The caller is filing and holds
+ * the mutex, which is given up meanwhile. The current segment stays the same: to leave it takes a
+ * ready one. Where there is a ready one, which is too small, no group is open that needs it. */
+static int make_ready(Wal *wal, uint64_t need)
 {
-    take_files(wal);
-    int rc = wal->failed;
+    Segment segment = wal->ready;
+    uint64_t number = wal->current.number + 1;
+
+    SAP_ASSERT(wal->ready.size == 0 || wal->open.records == 0);
+    need = wal_group_space(need);
+    set_ready(wal, (Segment){.file = DISK_FILE_NONE});
+    mutex_unlock(&wal->mutex);
+    disk_close(&segment.file);
+    int rc = make_segment(wal, number,
+                          need > wal->options.segment_bytes ? need : wal->options.segment_bytes,
+                          &segment);
+    mutex_lock(&wal->mutex);
     if (rc == SAP_OK) {
-        mutex_unlock(&wal->mutex);
-        rc = make_ready(wal, need);
-        mutex_lock(&wal->mutex);
-        if (rc == SAP_IO) {
-            wal->failed = SAP_IO;
-        }
+        SAP_ASSERT(segment.number == wal->current.number + 1);
+        set_ready(wal, segment);
+    } else if (rc == SAP_IO) {
+        fail(wal);
     }
-    give_files(wal);
     return rc;
 }
 
@@ -191,7 +287,7 @@ static void next_segment(Wal *wal)
     SAP_ASSERT(wal->ready.size > 0 && wal->ready.number == wal->current.number + 1);
     disk_close(&wal->current.file);
     wal->current = wal->ready;
-    wal->ready = (Segment){.file = DISK_FILE_NONE};
+    set_ready(wal, (Segment){.file = DISK_FILE_NONE});
 }
 
 /* ---- Groups --------------------------------------------------------------------------------- */
@@ -207,10 +303,10 @@ static void begin_group(Buf *buf)
 }
 
 /* Room for one more record of `bytes` and for the padding, whether the open group is closed before
- * the record comes or not. */
+ * the record comes or not. An empty one is not. */
 static int reserve_memory(Wal *wal, size_t bytes)
 {
-    size_t fresh = WAL_GROUP_HEADER + bytes + WAL_BLOCK;
+    size_t fresh = WAL_GROUP_HEADER + (wal->open.records > 0 ? bytes : 0) + WAL_BLOCK;
     int rc = buf_reserve(&wal->open.bytes, bytes + WAL_BLOCK);
 
     if (rc == SAP_OK && wal->next.cap < fresh && wal->writing.cap < fresh) {
@@ -251,11 +347,16 @@ static WalGroup close_group(Wal *wal, uint64_t *offset_out)
     };
     *offset_out = wal->current.offset;
     wal->current.offset += space;
+    update_wish(wal);
+    atomic_store_relaxed(&wal->bytes, atomic_load_relaxed(&wal->bytes) + space);
     wal->closed_lsn = wal->appended_lsn;
     wal->writing = wal->open.bytes;
     wal->open = (OpenGroup){.bytes = wal->next, .sequence = group.sequence + 1};
     buf_init(&wal->next);
     begin_group(&wal->open.bytes);
+    if (wal->options.on_closed != NULL) {
+        wal->options.on_closed(wal->options.hook_ctx);
+    }
     return group;
 }
 
@@ -270,15 +371,43 @@ static void recycle_buffer(Wal *wal)
     buf_release(&wal->writing);
 }
 
-/* Writes and syncs the open group. The mutex is held, and given up meanwhile. */
+/* Lets those run who waited for the last two groups and can run now, since they often commit again:
+ * otherwise the first of them to come back would lead a group of its own, and the others wait for
+ * two syncs. Ends when all are here or a turn brought nobody. Who was alone is not delayed. The
+ * mutex is held, and given up meanwhile. */
+static void gather(Wal *wal)
+{
+    unsigned open = wal->open.sequence & 1;
+    uint32_t here = wal->sleepers[open] + 1;
+
+    while (here + 1 < wal->company[0] + wal->company[1]) {
+        mutex_unlock(&wal->mutex);
+        thread_yield();
+        mutex_lock(&wal->mutex);
+        uint32_t before = here;
+        here = wal->sleepers[open] + 1;
+        if (here <= before) {
+            break;
+        }
+    }
+    wal->company[1] = wal->company[0];
+    wal->company[0] = here;
+}
+
+/* Writes and syncs the open group. The mutex is held, and given up. */
 static void lead(Wal *wal)
 {
     uint64_t offset = 0;
+
+    wal->leading = true;
+    gather(wal);
+    if (wal->failed != SAP_OK) {
+        stop_leading(wal);
+        return;
+    }
     WalGroup group = close_group(wal, &offset);
     Buf *bytes = &wal->writing;
     size_t space = (size_t)wal_group_space(bytes->len);
-
-    wal->busy = true;
     mutex_unlock(&wal->mutex);
     memset(bytes->data + bytes->len, 0, space - bytes->len);
     uint64_t checksum = wal_group_encode(&group, bytes->data);
@@ -292,34 +421,51 @@ static void lead(Wal *wal)
     recycle_buffer(wal);
     if (rc == SAP_OK) {
         wal->chain = checksum;
+        if (wal->options.on_synced != NULL) {
+            wal->options.on_synced(wal->options.hook_ctx);
+        }
         atomic_store_release(&wal->synced_lsn, wal->closed_lsn);
     } else {
-        wal->failed = SAP_IO;
+        fail(wal);
     }
-    give_files(wal);
-}
-
-static int wait_locked(Wal *wal, uint64_t lsn)
-{
-    SAP_ASSERT(lsn <= wal->appended_lsn || wal->failed != SAP_OK);
-    while (atomic_load_relaxed(&wal->synced_lsn) < lsn) {
-        if (wal->failed != SAP_OK) {
-            return wal->failed;
-        }
-        if (!wal->busy && wal->file_waiters == 0) {
-            lead(wal);
-        } else {
-            uint64_t group = wal->open.sequence - (lsn <= wal->closed_lsn ? 1 : 0);
-            cond_wait(&wal->done[group & 1], &wal->mutex);
-        }
-    }
-    return SAP_OK;
+    stop_leading(wal);
 }
 
 /* ---- The calls ------------------------------------------------------------------------------ */
 
-/* Files that a recovery found to hold nothing are removed; the earliest of the others is noted. */
-static int clear_segments(Wal *wal, uint64_t start)
+/* Whether a file that recovery found to be behind the end of the log may be the segment of its
+ * number. A group in it that claims this number must never be taken for one written from now on,
+ * although both would follow the same group. There is no whole one, or recovery would have read it.
+ * An incomplete one is the only group of its segment (invariant 1 of wal.h) and so in the first
+ * block; if its header is not on disk it never will be. Groups of the segments that the file was
+ * before have lower numbers. */
+static int is_reusable(Wal *wal, const char *name, uint64_t number, uint64_t start,
+                       bool *reusable_out)
+{
+    uint8_t header[WAL_GROUP_HEADER];
+    WalGroup group;
+    DiskFile file;
+    uint64_t size = 0;
+    int rc = disk_open(name, &file);
+
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    rc = disk_size(&file, &size);
+    *reusable_out = false;
+    /* The first one is never removed, which a checkpoint on disk may ask for, whatever its size. */
+    if (rc == SAP_OK && (size == wal->options.segment_bytes ||
+                         (number == start && size >= WAL_SEGMENT_MIN && size % WAL_BLOCK == 0))) {
+        rc = disk_read(&file, 0, header, sizeof header);
+        *reusable_out = wal_group_decode(header, &group) != SAP_OK || group.segment < start;
+    }
+    disk_close(&file);
+    return rc;
+}
+
+/* Of the files from `start` on, which hold nothing, keeps what can be used again and removes the
+ * others. The earliest of the files before it is noted. */
+static int sort_files(Wal *wal, uint64_t start)
 {
     Buf numbers = {0};
     Buf name = {0};
@@ -327,7 +473,9 @@ static int clear_segments(Wal *wal, uint64_t start)
     size_t count = numbers.len / sizeof(uint64_t);
 
     wal->first_file = start;
+    wal->last_file = start - 1;
     for (size_t i = count; rc == SAP_OK && i-- > 0;) {
+        bool keep = false;
         uint64_t number;
         memcpy(&number, numbers.data + i * sizeof number, sizeof number);
         if (number < start) {
@@ -335,8 +483,15 @@ static int clear_segments(Wal *wal, uint64_t start)
             continue;
         }
         rc = wal_segment_name(&name, wal->path, number);
-        if (rc == SAP_OK) {
+        if (rc == SAP_OK && wal->options.recovered && number - start <= wal->options.spare_max) {
+            rc = is_reusable(wal, (const char *)name.data, number, start, &keep);
+        }
+        if (rc == SAP_OK && !keep) {
             rc = disk_unlink((const char *)name.data);
+            wal->names_dirty = true;
+        }
+        if (keep && wal->last_file < number) {
+            wal->last_file = number;
         }
     }
     buf_release(&name);
@@ -363,18 +518,11 @@ static bool init_sync(Wal *wal)
     if (!mutex_init(&wal->mutex)) {
         return false;
     }
-    if (!cond_init(&wal->done[0])) {
-        goto no_first;
-    }
-    if (!cond_init(&wal->done[1])) {
-        goto no_second;
+    if (!cond_init(&wal->filed)) {
+        mutex_destroy(&wal->mutex);
+        return false;
     }
     return true;
-no_second:
-    cond_destroy(&wal->done[0]);
-no_first:
-    mutex_destroy(&wal->mutex);
-    return false;
 }
 
 static void free_wal(Wal *wal)
@@ -402,14 +550,15 @@ int wal_open(Wal **wal_out, const char *path, uint64_t db_id, const WalPoint *st
         wal->options.segment_bytes = SEGMENT_DEFAULT;
     }
     SAP_ASSERT(wal->options.segment_bytes % WAL_BLOCK == 0 &&
-               wal->options.segment_bytes >= SEGMENT_MIN);
+               wal->options.segment_bytes >= WAL_SEGMENT_MIN &&
+               wal->options.segment_bytes <= WAL_SEGMENT_MAX);
     SAP_ASSERT(start->segment > 0 && start->sequence > 0);
     wal->db_id = db_id;
     wal->chain = start->chain;
     wal->open.sequence = start->sequence;
-    wal->current = (Segment){.file = DISK_FILE_NONE, .number = start->segment - 1};
+    wal->rotated_segment = start->segment;
+    wal->current.file = DISK_FILE_NONE;
     wal->ready.file = DISK_FILE_NONE;
-    wal->last_file = wal->current.number;
     wal->appended_lsn = wal->closed_lsn = after_lsn;
     atomic_store_relaxed(&wal->synced_lsn, after_lsn);
     wal->path_size = strlen(path) + 1;
@@ -420,15 +569,15 @@ int wal_open(Wal **wal_out, const char *path, uint64_t db_id, const WalPoint *st
     memcpy(wal->path, path, wal->path_size);
     rc = init_buffers(wal);
     if (rc == SAP_OK) {
-        rc = clear_segments(wal, start->segment);
+        rc = sort_files(wal, start->segment);
     }
     if (rc == SAP_OK) {
-        rc = make_ready(wal, wal->options.segment_bytes);
+        rc = make_segment(wal, start->segment, wal->options.segment_bytes, &wal->current);
     }
     if (rc != SAP_OK) {
         goto fail;
     }
-    next_segment(wal);
+    set_ready(wal, (Segment){.file = DISK_FILE_NONE});
     if (!init_sync(wal)) {
         rc = SAP_NOMEM;
         goto fail;
@@ -445,11 +594,23 @@ void wal_close(Wal *wal)
     if (wal == NULL) {
         return;
     }
-    SAP_ASSERT(!wal->busy && wal->file_waiters == 0);
-    cond_destroy(&wal->done[1]);
-    cond_destroy(&wal->done[0]);
+    SAP_ASSERT(!wal->leading && !wal->filing);
+    cond_destroy(&wal->filed);
     mutex_destroy(&wal->mutex);
     free_wal(wal);
+}
+
+/* Waits until everything is on disk. The mutex is held, and given up meanwhile. The writer lock is
+ * held too, so that nothing is appended in between and nobody leads afterwards. */
+static int flush_locked(Wal *wal)
+{
+    uint64_t lsn = wal->appended_lsn;
+
+    mutex_unlock(&wal->mutex);
+    int rc = wal_wait(wal, lsn);
+    mutex_lock(&wal->mutex);
+    SAP_ASSERT(rc != SAP_OK || (wal->open.records == 0 && !wal->leading));
+    return rc == SAP_OK ? wal->failed : rc;
 }
 
 int wal_reserve(Wal *wal, size_t len)
@@ -461,21 +622,25 @@ int wal_reserve(Wal *wal, size_t len)
 
     mutex_lock(&wal->mutex);
     wal->reserved = 0;
-    if (!wal->busy && wal->open.records == 0 && wal->next.cap > BUFFER_KEEP) {
+    if (!wal->leading && wal->open.records == 0 && wal->next.cap > BUFFER_KEEP) {
         buf_release(&wal->next); /* a smaller one is made below */
     }
     int rc = wal->failed;
     /* Only a single record makes a group larger than a segment. */
-    if (rc == SAP_OK && wal->open.records > 0 &&
-        space_needed(wal, bytes) > wal->options.segment_bytes) {
-        rc = wait_locked(wal, wal->appended_lsn);
+    if (rc == SAP_OK && space_needed(wal, bytes) > wal->options.segment_bytes) {
+        rc = flush_locked(wal);
     }
     if (rc == SAP_OK) {
         rc = reserve_memory(wal, bytes);
     }
     uint64_t need = space_needed(wal, bytes);
     if (rc == SAP_OK && !has_space(wal, need)) {
-        rc = make_ready_locked(wal, need);
+        take_files(wal);
+        rc = wal->failed;
+        if (rc == SAP_OK && !has_space(wal, need)) {
+            rc = make_ready(wal, need);
+        }
+        give_files(wal);
     }
     if (rc == SAP_OK) {
         wal->reserved = bytes;
@@ -484,7 +649,8 @@ int wal_reserve(Wal *wal, size_t len)
     return rc;
 }
 
-void wal_append(Wal *wal, uint64_t lsn, const void *data, size_t len)
+int wal_append(Wal *wal, uint64_t lsn, const void *data, size_t len, void (*publish)(void *ctx),
+               void *ctx)
 {
     uint8_t header[WAL_RECORD_HEADER];
 
@@ -493,29 +659,49 @@ void wal_append(Wal *wal, uint64_t lsn, const void *data, size_t len)
     SAP_ASSERT(wal->reserved >= sizeof header + len);
     SAP_ASSERT(lsn > wal->appended_lsn);
     wal->reserved = 0;
-    wal->appended_lsn = lsn;
-    if (wal->failed == SAP_OK) {
+    int rc = wal->failed;
+    if (rc == SAP_OK) {
         Buf *bytes = &wal->open.bytes;
         SAP_ASSERT(bytes->cap - bytes->len >= sizeof header + len + WAL_BLOCK - 1);
-        int rc = buf_append(bytes, header, sizeof header);
+        rc = buf_append(bytes, header, sizeof header);
         rc = rc == SAP_OK ? buf_append(bytes, data, len) : rc;
         SAP_ASSERT(rc == SAP_OK);
         if (wal->open.records++ == 0) {
             wal->open.first_lsn = lsn;
         }
+        wal->appended_lsn = lsn;
+        if (publish != NULL) {
+            publish(ctx);
+        }
     }
+    mutex_unlock(&wal->mutex);
+    return rc;
+}
+
+void wal_with_lock(Wal *wal, void (*fn)(void *ctx), void *ctx)
+{
+    mutex_lock(&wal->mutex);
+    fn(ctx);
     mutex_unlock(&wal->mutex);
 }
 
 int wal_wait(Wal *wal, uint64_t lsn)
 {
-    if (wal_synced(wal) >= lsn) {
-        return SAP_OK;
+    while (wal_synced(wal) < lsn) {
+        mutex_lock(&wal->mutex);
+        SAP_ASSERT(lsn <= wal->appended_lsn || wal->failed != SAP_OK);
+        if (wal_synced(wal) >= lsn || wal->failed != SAP_OK) {
+            int rc = wal_synced(wal) >= lsn ? SAP_OK : wal->failed;
+            mutex_unlock(&wal->mutex);
+            return rc;
+        }
+        if (wal->leading) {
+            sleep_a_turn(wal, lsn);
+        } else {
+            lead(wal);
+        }
     }
-    mutex_lock(&wal->mutex);
-    int rc = wait_locked(wal, lsn);
-    mutex_unlock(&wal->mutex);
-    return rc;
+    return SAP_OK;
 }
 
 uint64_t wal_synced(Wal *wal)
@@ -523,30 +709,55 @@ uint64_t wal_synced(Wal *wal)
     return atomic_load_acquire(&wal->synced_lsn);
 }
 
+uint64_t wal_bytes(Wal *wal)
+{
+    return atomic_load_relaxed(&wal->bytes);
+}
+
+bool wal_wants_prepare(Wal *wal)
+{
+    return atomic_load_relaxed(&wal->wants_ready);
+}
+
+int wal_prepare(Wal *wal)
+{
+    mutex_lock(&wal->mutex);
+    take_files(wal);
+    int rc = wal->failed;
+    if (rc == SAP_OK && wal->ready.size == 0) {
+        rc = make_ready(wal, 0);
+    }
+    give_files(wal);
+    mutex_unlock(&wal->mutex);
+    return rc;
+}
+
 int wal_rotate(Wal *wal, WalPoint *point_out)
 {
     mutex_lock(&wal->mutex);
     wal->reserved = 0;
-    int rc = wal->failed != SAP_OK ? wal->failed : wait_locked(wal, wal->appended_lsn);
+    int rc = flush_locked(wal);
     if (rc == SAP_OK && wal->current.offset > 0 && wal->ready.size == 0) {
-        rc = make_ready_locked(wal, wal->options.segment_bytes);
-    }
-    if (rc == SAP_OK) {
         take_files(wal);
         rc = wal->failed;
-        if (rc == SAP_OK) {
-            if (wal->current.offset > 0) {
-                next_segment(wal);
-            }
-            *point_out = (WalPoint){wal->current.number, wal->open.sequence, wal->chain};
+        if (rc == SAP_OK && wal->ready.size == 0) {
+            rc = make_ready(wal, 0);
         }
         give_files(wal);
+    }
+    if (rc == SAP_OK) {
+        if (wal->current.offset > 0) {
+            next_segment(wal);
+        }
+        wal->rotated_segment = wal->current.number;
+        wal->rotated_bytes = atomic_load_relaxed(&wal->bytes);
+        *point_out = (WalPoint){wal->current.number, wal->open.sequence, wal->chain};
     }
     mutex_unlock(&wal->mutex);
     return rc;
 }
 
-static int release_segment(Wal *wal, uint64_t number, Buf *name, Buf *to)
+static int release_segment(Wal *wal, uint64_t number, uint64_t current, Buf *name, Buf *to)
 {
     DiskFile file;
     uint64_t size = 0;
@@ -564,12 +775,13 @@ static int release_segment(Wal *wal, uint64_t number, Buf *name, Buf *to)
     if (rc != SAP_OK) {
         return rc;
     }
-    if (size != wal->options.segment_bytes ||
-        wal->last_file - wal->current.number >= wal->options.spare_max) {
+    if (size != wal->options.segment_bytes || wal->last_file - current >= wal->options.spare_max) {
+        wal->names_dirty = true;
         return disk_unlink((const char *)name->data);
     }
     rc = wal_segment_name(to, wal->path, wal->last_file + 1);
     if (rc == SAP_OK) {
+        wal->names_dirty = true;
         rc = disk_rename((const char *)name->data, (const char *)to->data);
     }
     if (rc == SAP_OK) {
@@ -586,20 +798,23 @@ int wal_release(Wal *wal, uint64_t first_needed)
     mutex_lock(&wal->mutex);
     take_files(wal);
     int rc = wal->failed;
-    SAP_ASSERT(first_needed <= wal->current.number);
-    if (rc == SAP_OK && wal->first_file < first_needed) {
+    uint64_t current = wal->current.number;
+    SAP_ASSERT(first_needed <= current);
+    if (rc == SAP_OK) {
         mutex_unlock(&wal->mutex);
-        for (uint64_t n = wal->first_file; rc == SAP_OK && n < first_needed; n++) {
-            rc = release_segment(wal, n, &name, &to);
+        while (rc == SAP_OK && wal->first_file < first_needed) {
+            rc = release_segment(wal, wal->first_file, current, &name, &to);
+            wal->first_file += rc == SAP_OK ? 1 : 0;
         }
-        if (rc == SAP_OK) {
-            rc = disk_sync_dir(wal->path);
-        }
+        rc = rc == SAP_OK ? sync_names(wal) : rc;
         mutex_lock(&wal->mutex);
-        if (rc == SAP_OK) {
-            wal->first_file = first_needed;
-        } else {
-            rc = wal->failed = SAP_IO;
+        if (rc == SAP_OK && first_needed == wal->rotated_segment) {
+            atomic_store_relaxed(&wal->bytes,
+                                 atomic_load_relaxed(&wal->bytes) - wal->rotated_bytes);
+            wal->rotated_bytes = 0;
+        } else if (rc != SAP_OK && rc != SAP_NOMEM) {
+            rc = SAP_IO;
+            fail(wal);
         }
     }
     give_files(wal);
@@ -608,5 +823,3 @@ int wal_release(Wal *wal, uint64_t first_needed)
     buf_release(&to);
     return rc;
 }
-
-#endif

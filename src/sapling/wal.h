@@ -2,7 +2,8 @@
  *
  * Whoever holds the engine's writer lock reserves and appends; whoever committed waits, without that
  * lock. The first who finds no sync running writes and syncs everything appended so far (it leads
- * the group); those who come meanwhile fill the next group. Nobody waits for company.
+ * the group); those who come meanwhile fill the next group. Nobody sleeps to get company. Making the
+ * next segment and recycling old ones hold up no group.
  *
  * Invariants:
  *  1. A group is written only after its predecessor is synced, and acknowledged only after its own
@@ -11,23 +12,32 @@
  *     group moves data only, and a torn group never ends with its file.
  *  3. What is appended or reserved has its memory and its place in the current or the next segment.
  *     So nothing between wal_reserve and the write of the group can find no room.
- *  4. A failed write or sync is final: every call answers SAP_IO from then on and the log writes
+ *  4. A failed write or sync is final: every call answers SAP_IO from then on and the log begins
  *     nothing more. Records not acknowledged may or may not be found by recovery.
- *  5. `busy` is held by whoever works on the files: the leader of a group, or one who makes, extends
- *     or recycles segments. One at a time; never across a wait for something else. */
+ *  5. One leads at a time: writes to the current segment and moves on to the ready one. One files at
+ *     a time: works on all other files, and makes a segment ready when there is none. */
 #ifndef SAPLING_SAPLING_WAL_H
 #define SAPLING_SAPLING_WAL_H
 
 #include "common/buf.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 typedef struct Wal Wal;
 
 typedef struct WalOptions {
-    uint64_t segment_bytes; /* a multiple of 4096, at least 16384; 0: 16 MiB */
-    uint32_t spare_max;     /* how many free segments wal_release keeps; the others are removed */
+    uint64_t segment_bytes; /* a multiple of 4096, from 16384 to 1 GiB; 0: 16 MiB */
+    uint32_t spare_max;     /* how many free segments are kept; the others are removed */
+    bool recovered;         /* the start is WalRecovery.next of a wal_recover that said SAP_OK */
+    /* Called inside the log's mutex, so they are short and make no call of the log; may be NULL.
+     * on_closed: the open group is closed to be written. What was published until now is in it or
+     * before it, what is published later is not. on_synced: that group is on disk, and nobody has
+     * been told yet. They come in turns. After a failure neither comes any more. */
+    void (*on_closed)(void *ctx);
+    void (*on_synced)(void *ctx);
+    void *hook_ctx;
 } WalOptions;
 
 /* A place between two groups, where reading can start: what a checkpoint remembers. */
@@ -40,8 +50,9 @@ typedef struct WalPoint {
 /* Where the log of a new database starts. */
 #define WAL_POINT_FIRST ((WalPoint){.segment = 1, .sequence = 1})
 
-/* Starts writing at `start` (WAL_POINT_FIRST, or WalRecovery.next) in a new segment of that number;
- * files of that and higher numbers hold nothing and are removed. `after_lsn` is the last lsn there
+/* Starts writing at `start` (WAL_POINT_FIRST, or WalRecovery.next) in an unused segment of that
+ * number. Files of that and higher numbers hold nothing: they are removed or, with
+ * options->recovered, used again, so that opening writes no new ones each time. `after_lsn` is the last lsn there
  * was, 0 for none. `path` is copied. Caller owns, release with wal_close. SAP_FULL, SAP_IO,
  * SAP_NOMEM: files of the numbers named may remain; another wal_open removes them. */
 int wal_open(Wal **wal_out, const char *path, uint64_t db_id, const WalPoint *start,
@@ -55,10 +66,15 @@ void wal_close(Wal *wal);
  * lock is held. SAP_FULL, SAP_NOMEM: there is none, nothing happened. SAP_IO: final. */
 int wal_reserve(Wal *wal, size_t len);
 
-/* Appends the record that was reserved (or a shorter one), which cannot fail. `lsn` is above all
- * before it. `data` is borrowed for the call. The writer lock is held since wal_reserve. After a
- * failed sync it does nothing, and wal_wait will say so. */
-void wal_append(Wal *wal, uint64_t lsn, const void *data, size_t len);
+/* Appends the record that was reserved (or a shorter one) and calls `publish`, which may be NULL,
+ * as one step: no group is closed between the two. `lsn` is above all before it. `data` is borrowed
+ * for the call. The writer lock is held since wal_reserve. `publish` runs inside the log's mutex, as
+ * the hooks do. SAP_IO: the log has failed; nothing was appended, nothing published. */
+int wal_append(Wal *wal, uint64_t lsn, const void *data, size_t len, void (*publish)(void *ctx),
+               void *ctx);
+
+/* Calls `fn` inside the log's mutex, as the hooks are. */
+void wal_with_lock(Wal *wal, void (*fn)(void *ctx), void *ctx);
 
 /* Returns when the record of `lsn`, which was appended, is on disk. SAP_IO: final; its outcome is
  * unknown. */
@@ -67,13 +83,27 @@ int wal_wait(Wal *wal, uint64_t lsn);
 /* Up to which lsn everything is on disk. */
 uint64_t wal_synced(Wal *wal);
 
+/* Bytes of the groups that this log wrote since the last point of wal_rotate up to which
+ * wal_release was called: what a checkpoint would free. May be out of date at once. */
+uint64_t wal_bytes(Wal *wal);
+
+/* Makes the next segment ready, which wal_reserve and wal_rotate would otherwise do under the writer
+ * lock when they need it; does nothing where it is. For a background thread, without the writer
+ * lock. SAP_FULL, SAP_NOMEM: there is none, nothing happened. SAP_IO: final. */
+int wal_prepare(Wal *wal);
+
+/* Whether it is time for wal_prepare: the current segment is half full and the next not ready. May
+ * be out of date at once. Cheap. */
+bool wal_wants_prepare(Wal *wal);
+
 /* Makes everything durable and starts a new segment, unless the present one is unused. *point_out
  * then names the place behind all records so far. The writer lock is held, and no reservation.
  * SAP_FULL, SAP_NOMEM: everything is durable but there is no new segment; go on as before. */
 int wal_rotate(Wal *wal, WalPoint *point_out);
 
 /* Segments before `first_needed`, which is not above the current one, become spare or are removed,
- * durably. Any failure is final. */
+ * durably. Without the writer lock. SAP_NOMEM: not all of it is done; call it again. Any other
+ * failure is final. */
 int wal_release(Wal *wal, uint64_t first_needed);
 
 /* ---- Recovery ------------------------------------------------------------------------------- */

@@ -32,10 +32,18 @@ enum {
     WAL_RECORD_HEADER = 12,
 
     WAL_BLOCK = 4096,
-    WAL_RECORD_MAX = 1 << 30, /* keeps the length of any group within its 32 bits */
+    WAL_SEGMENT_MIN = 4 * WAL_BLOCK,
 };
+
+/* A value of 1 GiB with all that a transaction may put beside it fits. */
+#define WAL_RECORD_MAX (UINT64_C(3) << 30)
+/* Of a group of several records; one that is longer has its group for itself. */
+#define WAL_SEGMENT_MAX (UINT64_C(1) << 30)
+
 _Static_assert(WAL_GROUP_CHECKSUM + sizeof(uint64_t) == WAL_GROUP_HEADER, "the checksum is last");
 _Static_assert(WAL_RECORD_LEN + sizeof(uint32_t) == WAL_RECORD_HEADER, "the length is last");
+_Static_assert(WAL_RECORD_HEADER + WAL_RECORD_MAX <= UINT32_MAX, "a payload's length has 32 bits");
+_Static_assert(WAL_SEGMENT_MAX <= UINT32_MAX, "a payload's length has 32 bits");
 _Static_assert(WAL_BLOCK % WAL_GROUP_HEADER == 0, "a header never crosses a sector");
 
 #define WAL_MAGIC UINT64_C(0x315047574c504153) /* "SAPLWGP1" */

@@ -7,20 +7,22 @@
  * Since the length of an incomplete group is unknown, every block behind the end is looked at. */
 #include "sapling/wal.h"
 
-#ifndef __wasi__
-
 #include "sapling/disk.h"
 #include "sapling/wal_format.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 
+enum { WINDOW_LEN = 256 * 1024 };
+
 typedef struct Log {
     const char *path;
     uint64_t db_id;
     Buf numbers; /* uint64_t each, ascending, none before the first needed */
     Buf name;
-    Buf bytes; /* the group read last */
+    Buf bytes;  /* the group read last */
+    Buf window; /* bytes of the open segment from window_at on */
+    uint64_t window_at;
 
     DiskFile file; /* of segment `number`, where open */
     uint64_t number;
@@ -100,9 +102,10 @@ static int open_segment(Log *log, size_t i)
         return SAP_OK;
     }
     disk_close(&log->file);
+    buf_clear(&log->window);
     int rc = wal_segment_name(&log->name, log->path, number);
     if (rc == SAP_OK) {
-        rc = disk_open((const char *)log->name.data, &log->file);
+        rc = disk_open_read((const char *)log->name.data, &log->file);
     }
     if (rc == SAP_OK) {
         log->number = number;
@@ -136,37 +139,61 @@ static int gather_segments(Log *log, uint64_t first)
 
 /* ---- Groups --------------------------------------------------------------------------------- */
 
-/* Looks at a block of segment i. *group_out is written unless nothing is found; log->bytes holds
- * the group that verifies. */
-static int look(Log *log, size_t i, uint64_t offset, Found *found_out, WalGroup *group_out)
+/* The header at a block of segment i, unverified. Blocks are mostly looked at one after the other,
+ * and mostly hold none: they are read many at a time. */
+static int look_at_header(Log *log, size_t i, uint64_t offset, Found *found_out,
+                          WalGroup *group_out)
 {
     *found_out = FOUND_NOTHING;
     int rc = open_segment(log, i);
     if (rc != SAP_OK || log->size < WAL_GROUP_HEADER || offset > log->size - WAL_GROUP_HEADER) {
         return rc;
     }
+    if (offset < log->window_at || offset - log->window_at + WAL_GROUP_HEADER > log->window.len) {
+        uint64_t left = log->size - offset;
+        size_t len = left < WINDOW_LEN ? (size_t)left : WINDOW_LEN;
+        buf_clear(&log->window);
+        rc = buf_reserve(&log->window, len);
+        if (rc == SAP_OK) {
+            rc = disk_read(&log->file, offset, log->window.data, len);
+        }
+        if (rc != SAP_OK) {
+            return rc;
+        }
+        log->window.len = len;
+        log->window_at = offset;
+    }
+    if (wal_group_decode(log->window.data + (offset - log->window_at), group_out) == SAP_OK) {
+        uint64_t len = WAL_GROUP_HEADER + (uint64_t)group_out->payload_len;
+        *found_out = len > log->size - offset ? FOUND_CUT : FOUND_HEADER;
+    }
+    return SAP_OK;
+}
+
+/* Reads the group of a header that was found, to log->bytes, and looks whether they match. */
+static int look_at_group(Log *log, uint64_t offset, const WalGroup *group, Found *found)
+{
+    size_t len = WAL_GROUP_HEADER + (size_t)group->payload_len;
+
     buf_clear(&log->bytes);
-    rc = buf_reserve(&log->bytes, WAL_GROUP_HEADER);
+    int rc = buf_reserve(&log->bytes, len);
     if (rc == SAP_OK) {
-        rc = disk_read(&log->file, offset, log->bytes.data, WAL_GROUP_HEADER);
+        rc = disk_read(&log->file, offset, log->bytes.data, len);
     }
-    if (rc != SAP_OK || wal_group_decode(log->bytes.data, group_out) != SAP_OK) {
-        return rc;
-    }
-    uint64_t len = WAL_GROUP_HEADER + (uint64_t)group_out->payload_len;
-    if (len > log->size - offset) {
-        *found_out = FOUND_CUT;
-        return SAP_OK;
-    }
-    rc = buf_reserve(&log->bytes, (size_t)len);
-    if (rc == SAP_OK) {
-        rc = disk_read(&log->file, offset, log->bytes.data, (size_t)len);
-    }
-    if (rc == SAP_OK) {
-        bool valid = wal_group_verify(group_out, log->bytes.data) == SAP_OK;
-        *found_out = valid ? FOUND_GROUP : FOUND_HEADER;
+    if (rc == SAP_OK && wal_group_verify(group, log->bytes.data) == SAP_OK) {
+        *found = FOUND_GROUP;
     }
     return rc;
+}
+
+/* Both. *group_out is written unless nothing is found. */
+static int look(Log *log, size_t i, uint64_t offset, Found *found_out, WalGroup *group_out)
+{
+    int rc = look_at_header(log, i, offset, found_out, group_out);
+
+    return rc == SAP_OK && *found_out == FOUND_HEADER
+               ? look_at_group(log, offset, group_out, found_out)
+               : rc;
 }
 
 /* Whether a header of segment i says that its group is the next of the chain. */
@@ -263,10 +290,15 @@ static int count_lost(Log *log, size_t i, size_t *first_out)
         while (rc == SAP_OK && offset < log->size) {
             Found found;
             WalGroup group;
-            rc = look(log, at, offset, &found, &group);
+            uint64_t here = offset;
+            rc = look_at_header(log, at, here, &found, &group);
             offset += WAL_BLOCK;
-            if (rc != SAP_OK || found != FOUND_GROUP || group.db_id != log->db_id ||
+            if (rc != SAP_OK || found != FOUND_HEADER || group.db_id != log->db_id ||
                 group.segment < segment_at(log, at) || group.sequence < report->next.sequence) {
+                continue;
+            }
+            rc = look_at_group(log, here, &group, &found);
+            if (rc != SAP_OK || found != FOUND_GROUP) {
                 continue;
             }
             if (report->lost_groups++ == 0) {
@@ -335,6 +367,21 @@ static int judge_end(Log *log, size_t i)
     return report->end <= WAL_END_TORN ? SAP_OK : SAP_CORRUPT;
 }
 
+/* A log without a group goes on in the segment it would have begun with, unless there is something
+ * in it that claims to be of it. */
+static int stay_in_segment(Log *log, const WalPoint *from)
+{
+    Found found;
+    WalGroup group;
+    int rc = look_at_header(log, 0, 0, &found, &group);
+
+    if (rc == SAP_OK && log->size >= WAL_SEGMENT_MIN && log->size % WAL_BLOCK == 0 &&
+        (found == FOUND_NOTHING || group.segment < from->segment)) {
+        log->report->next = *from;
+    }
+    return rc;
+}
+
 int wal_recover(const char *path, uint64_t db_id, const WalPoint *from, uint64_t after_lsn,
                 int (*on_record)(void *ctx, uint64_t lsn, Slice data), void *ctx,
                 WalRecovery *report)
@@ -369,12 +416,14 @@ int wal_recover(const char *path, uint64_t db_id, const WalPoint *from, uint64_t
     if (rc == SAP_OK) {
         rc = judge_end(&log, last);
     }
+    if (rc == SAP_OK && report->groups == 0 && report->end == WAL_END_CLEAN) {
+        rc = stay_in_segment(&log, from);
+    }
 out:
     disk_close(&log.file);
     buf_release(&log.numbers);
     buf_release(&log.name);
     buf_release(&log.bytes);
+    buf_release(&log.window);
     return rc;
 }
-
-#endif

@@ -305,8 +305,7 @@ static int note_compare(const SapEnv *env, const uint8_t *a, const uint8_t *b)
     KeyOrder order = env->tables[a_dbi].key_order;
     uint32_t a_len = load_u32le(a + 4);
     uint32_t b_len = load_u32le(b + 4);
-    return order.cmp != NULL ? order.cmp(a + NOTE_HEADER, a_len, b + NOTE_HEADER, b_len, order.ctx)
-                             : bytes_compare(a + NOTE_HEADER, a_len, b + NOTE_HEADER, b_len);
+    return key_compare(order, a + NOTE_HEADER, a_len, b + NOTE_HEADER, b_len);
 }
 
 /* Merge sort of n notes; `spare` has room for as many. */
@@ -335,14 +334,18 @@ static int event_append(SapEnv *env, Batch *batch, const uint8_t *note)
     const void *val = NULL;
     uint32_t val_len = 0;
     LeafRow row;
-    bool there = tree_get(env, table->tree.root, table->order, note + NOTE_HEADER, key_len, &row);
+    int rc = tree_get(env, table->tree.root, table->order, note + NOTE_HEADER, key_len, &row);
+    bool there = rc == SAP_OK;
     if (there) {
-        tree_value(env, &row, &val, &val_len);
+        rc = tree_value(env, &row, &val, &val_len);
+    }
+    if (rc != SAP_OK && rc != SAP_NOTFOUND) {
+        return rc;
     }
     /* A comparator may call different keys equal: the row's own is told. */
     const uint8_t *key = there ? row.key : note + NOTE_HEADER;
     key_len = there ? row.key_len : key_len;
-    int rc = buf_reserve(&batch->events, (size_t)12 + key_len + val_len);
+    rc = buf_reserve(&batch->events, (size_t)12 + key_len + val_len);
     if (rc == SAP_OK) {
         (void)buf_append_u32le(&batch->events, dbi);
         (void)buf_append_u32le(&batch->events, key_len);
@@ -406,7 +409,6 @@ void watch_discard(SapEnv *env)
 
 uint64_t watch_enqueue(SapEnv *env, uint64_t txnid)
 {
-    buf_clear(&env->notes);
     WatchHub *hub = env->watch;
     if (hub == NULL || hub->prepared == NULL) {
         return 0;
@@ -506,5 +508,38 @@ void watch_deliver(WatchHub *hub, uint64_t number)
             }
         }
     }
+    mutex_unlock(&hub->lock);
+}
+
+void watch_deliver_until(WatchHub *hub, uint64_t txnid, bool wait)
+{
+    uint64_t number = 0;
+    mutex_lock(&hub->lock);
+    for (const Batch *batch = hub->first; batch != NULL && batch->txnid <= txnid;
+         batch = batch->next) {
+        number = batch->number;
+    }
+    bool leave = !wait && hub->delivering && !thread_is_self(hub->deliverer);
+    if (leave && hub->owed < number) {
+        hub->owed = number; /* the deliverer goes on with it */
+    }
+    mutex_unlock(&hub->lock);
+    watch_deliver(hub, leave ? 0 : number);
+}
+
+void watch_drop(WatchHub *hub)
+{
+    mutex_lock(&hub->lock);
+    while (hub->delivering && !thread_is_self(hub->deliverer)) {
+        cond_wait(&hub->changed, &hub->lock);
+    }
+    while (!hub->delivering && hub->first != NULL) {
+        Batch *batch = hub->first;
+        hub->first = batch->next;
+        hub->delivered = batch->number;
+        batch_free(batch);
+    }
+    hub->last = hub->first == NULL ? NULL : hub->last;
+    cond_broadcast(&hub->changed);
     mutex_unlock(&hub->lock);
 }

@@ -3,12 +3,15 @@
 
 #include "common/assert.h"
 
-bool writer_lock_is_held(WriterLock *lock)
-{
-    return atomic_load_relaxed(&lock->held);
-}
-
 #if SAPLING_THREADED
+
+/* Bits of the state. WRITER_WAITED is set exactly while the queue is not empty, by those who hold
+ * the mutex. Who holds the lock changes the state alone, but for that bit. WRITER_BRIEF is set only
+ * together with WRITER_HELD. */
+enum { WRITER_HELD = 1, WRITER_WAITED = 2, WRITER_BRIEF = 4 };
+
+/* Its address is the name of the thread. */
+static _Thread_local char self;
 
 bool writer_lock_init(WriterLock *lock)
 {
@@ -22,10 +25,40 @@ void writer_lock_destroy(WriterLock *lock)
     mutex_destroy(&lock->mutex);
 }
 
-static void take(WriterLock *lock)
+bool writer_lock_is_held(WriterLock *lock)
 {
-    atomic_store_relaxed(&lock->held, true);
-    lock->owner = pthread_self();
+    return (atomic_load_relaxed(&lock->state) & (WRITER_HELD | WRITER_BRIEF)) == WRITER_HELD;
+}
+
+static uint32_t held_bits(bool brief)
+{
+    return brief ? WRITER_HELD | WRITER_BRIEF : WRITER_HELD;
+}
+
+static bool try_take(WriterLock *lock, bool brief)
+{
+    uint32_t seen = atomic_load_acquire(&lock->state);
+
+    while ((seen & WRITER_HELD) == 0) {
+        if (atomic_cas_full(&lock->state, &seen, seen | held_bits(brief))) {
+            atomic_store_relaxed(&lock->owner, &self);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Takes the lock, or makes whoever has it look at the queue. The mutex is held. */
+static bool try_take_or_announce(WriterLock *lock, bool brief)
+{
+    while (!try_take(lock, brief)) {
+        uint32_t seen = atomic_load_relaxed(&lock->state);
+        if ((seen & WRITER_HELD) != 0 &&
+            atomic_cas_full(&lock->state, &seen, seen | WRITER_WAITED)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static void enqueue(WriterLock *lock, WriterWait *wait)
@@ -52,44 +85,93 @@ static void dequeue(WriterLock *lock, WriterWait *wait)
     }
 }
 
-/* Waits in the queue until the lock is handed over or found free. */
-static void wait_for_turn(WriterLock *lock)
+/* Sets WRITER_WAITED to what the queue says. The mutex is held. */
+static void update_waited(WriterLock *lock)
 {
-    WriterWait wait = {.thread = pthread_self(), .since_ns = clock_mono_ns(NULL)};
+    uint32_t seen = atomic_load_relaxed(&lock->state);
+    uint32_t waited = lock->first != NULL ? WRITER_WAITED : 0;
+
+    while (!atomic_cas_full(&lock->state, &seen, (seen & ~(uint32_t)WRITER_WAITED) | waited)) {
+    }
+}
+
+static bool is_brief(WriterLock *lock)
+{
+    return (atomic_load_relaxed(&lock->state) & WRITER_BRIEF) != 0;
+}
+
+/* Waits in the queue until the lock is handed over or found free. False: impatient, and a writer
+ * has it. */
+static bool wait_for_turn(WriterLock *lock, bool brief, bool impatient)
+{
+    WriterWait wait = {
+        .thread = &self, .since_ns = clock_mono_ns(NULL), .brief = brief, .impatient = impatient};
+    bool taken = false;
+    bool given_up = false;
+
     pthread_cond_init(&wait.wake, NULL);
+    mutex_lock(&lock->mutex);
     enqueue(lock, &wait);
-    while (!wait.granted && atomic_load_relaxed(&lock->held)) {
+    for (;;) {
+        taken = wait.granted || try_take_or_announce(lock, brief);
+        given_up = !taken && impatient && !is_brief(lock);
+        if (taken || given_up) {
+            break;
+        }
         pthread_cond_wait(&wait.wake, &lock->mutex);
     }
     dequeue(lock, &wait);
+    update_waited(lock);
+    mutex_unlock(&lock->mutex);
     pthread_cond_destroy(&wait.wake);
+    return taken;
 }
 
-bool writer_lock_take(WriterLock *lock, bool wait)
+static bool take(WriterLock *lock, bool wait, bool brief)
 {
-    mutex_lock(&lock->mutex);
-    if (atomic_load_relaxed(&lock->held)) {
-        if (!wait || pthread_equal(lock->owner, pthread_self())) {
-            mutex_unlock(&lock->mutex);
-            return false;
-        }
-        wait_for_turn(lock);
+    if (try_take(lock, brief)) {
+        return true;
     }
-    take(lock);
-    mutex_unlock(&lock->mutex);
-    return true;
+    /* It is NULL from before a release until after the next take: never this thread by mistake. */
+    if ((!wait && !is_brief(lock)) || atomic_load_relaxed(&lock->owner) == &self) {
+        return false;
+    }
+    return wait_for_turn(lock, brief, !wait);
+}
+
+/* Those who wait for the engine's own work look again when it is done. */
+static void wake_impatient(const WriterLock *lock)
+{
+    for (WriterWait *wait = lock->first; wait != NULL; wait = wait->next) {
+        if (wait->impatient) {
+            pthread_cond_signal(&wait->wake);
+        }
+    }
 }
 
 void writer_lock_release(WriterLock *lock)
 {
+    bool brief = is_brief(lock);
+    uint32_t seen = held_bits(brief);
+
+    SAP_ASSERT((atomic_load_relaxed(&lock->state) & WRITER_HELD) != 0);
+    atomic_store_relaxed(&lock->owner, NULL);
+    if (atomic_cas_full(&lock->state, &seen, 0)) {
+        return;
+    }
     mutex_lock(&lock->mutex);
-    SAP_ASSERT(atomic_load_relaxed(&lock->held));
     WriterWait *next = lock->first;
-    if (next != NULL && clock_mono_ns(NULL) - next->since_ns > WRITER_LOCK_PATIENCE_NS) {
+    if (next == NULL) { /* the last one gave up meanwhile */
+        atomic_store_release(&lock->state, 0);
+    } else if (clock_mono_ns(NULL) - next->since_ns > WRITER_LOCK_PATIENCE_NS) {
         next->granted = true; /* stays held: nobody can come between */
-        lock->owner = next->thread;
+        atomic_store_relaxed(&lock->owner, next->thread);
+        atomic_store_relaxed(&lock->state, held_bits(next->brief) | WRITER_WAITED);
     } else {
-        atomic_store_relaxed(&lock->held, false);
+        atomic_store_release(&lock->state, WRITER_WAITED);
+    }
+    if (brief) {
+        wake_impatient(lock);
     }
     if (next != NULL) {
         pthread_cond_signal(&next->wake);
@@ -98,6 +180,11 @@ void writer_lock_release(WriterLock *lock)
 }
 
 #else
+
+bool writer_lock_is_held(WriterLock *lock)
+{
+    return lock->held && !lock->brief;
+}
 
 bool writer_lock_init(WriterLock *lock)
 {
@@ -110,13 +197,14 @@ void writer_lock_destroy(WriterLock *lock)
     SAP_ASSERT(!lock->held);
 }
 
-bool writer_lock_take(WriterLock *lock, bool wait)
+static bool take(WriterLock *lock, bool wait, bool brief)
 {
     (void)wait; /* there is nobody else to wait for */
     if (lock->held) {
         return false;
     }
     lock->held = true;
+    lock->brief = brief;
     return true;
 }
 
@@ -127,3 +215,13 @@ void writer_lock_release(WriterLock *lock)
 }
 
 #endif
+
+bool writer_lock_take(WriterLock *lock, bool wait)
+{
+    return take(lock, wait, false);
+}
+
+bool writer_lock_take_briefly(WriterLock *lock, bool wait)
+{
+    return take(lock, wait, true);
+}

@@ -2,8 +2,12 @@
  *
  * A free lock may be taken by anyone: strict order of arrival would put a thread switch between any
  * two transactions. But a waiter older than WRITER_LOCK_PATIENCE_NS gets the lock handed over by
- * the one who releases it. The lock belongs to a transaction, not to a thread; the thread that
- * took it is remembered only to answer "busy" where it would wait for itself. */
+ * the one who releases it. Where nobody waits, taking and releasing are one atomic step each. The
+ * lock belongs to a transaction, not to a thread; the thread that took it is remembered only to
+ * answer "busy" where it would wait for itself.
+ *
+ * The engine's own work between transactions holds it briefly. That is no writer: whoever would not
+ * wait for one waits for that. */
 #ifndef SAPLING_SAPLING_WRITER_LOCK_H
 #define SAPLING_SAPLING_WRITER_LOCK_H
 
@@ -20,15 +24,17 @@
 typedef struct WriterWait {
     struct WriterWait *next;
     Cond wake;
-    pthread_t thread;
+    const void *thread;
     uint64_t since_ns;
+    bool brief;     /* is the engine's own work */
+    bool impatient; /* waits for nothing but that */
     bool granted;
 } WriterWait;
 
 typedef struct WriterLock {
-    Mutex mutex;
-    SAP_ATOMIC(bool) held;
-    pthread_t owner; /* while held */
+    SAP_ATOMIC(uint32_t) state;
+    SAP_ATOMIC(const void *) owner; /* the thread that took it; NULL before each release */
+    Mutex mutex;                    /* the queue */
     WriterWait *first;
     WriterWait *last;
 } WriterLock;
@@ -37,14 +43,17 @@ typedef struct WriterLock {
 
 typedef struct WriterLock {
     bool held;
+    bool brief;
 } WriterLock;
 
 #endif
 
 bool writer_lock_init(WriterLock *lock);
 void writer_lock_destroy(WriterLock *lock);
-/* False: held, and not to be waited for. */
+/* False: a writer holds it, and is not to be waited for. */
 bool writer_lock_take(WriterLock *lock, bool wait);
+/* The same for the engine's own work, which calls nobody and ends soon. */
+bool writer_lock_take_briefly(WriterLock *lock, bool wait);
 void writer_lock_release(WriterLock *lock);
 /* Whether a writer holds it; may be out of date at once. */
 bool writer_lock_is_held(WriterLock *lock);

@@ -73,8 +73,8 @@ void backing_options(Backing *backing, uint32_t page_size, uint64_t max_bytes,
                      SapArenaOptions *options_out)
 {
     static const SapArenaBacking types[BACKING_KIND_COUNT] = {
-        SAP_ARENA_BACKING_MALLOC, SAP_ARENA_BACKING_MMAP, SAP_ARENA_BACKING_MMAP,
-        SAP_ARENA_BACKING_LINEAR, SAP_ARENA_BACKING_CUSTOM};
+        SAP_ARENA_BACKING_MALLOC,  SAP_ARENA_BACKING_MMAP,   SAP_ARENA_BACKING_MMAP,
+        SAP_ARENA_BACKING_WASI_FD, SAP_ARENA_BACKING_LINEAR, SAP_ARENA_BACKING_CUSTOM};
 
     memset(options_out, 0, sizeof *options_out);
     options_out->type = types[backing->kind];
@@ -82,6 +82,7 @@ void backing_options(Backing *backing, uint32_t page_size, uint64_t max_bytes,
     switch (backing->kind) {
     case BACKING_MMAP_ANON:
     case BACKING_MMAP_FILE:
+    case BACKING_WASI_FD:
         options_out->cfg.mmap.fd = backing->fd;
         options_out->cfg.mmap.max_size = max_bytes;
         break;
@@ -127,8 +128,8 @@ void backing_close(Backing *backing)
 
 const char *backing_name(BackingKind kind)
 {
-    static const char *const names[BACKING_KIND_COUNT] = {"malloc", "anonymous mmap", "file mmap",
-                                                          "linear", "custom"};
+    static const char *const names[BACKING_KIND_COUNT] = {
+        "malloc", "anonymous mmap", "file mmap", "WASI file", "linear", "custom"};
     return names[kind];
 }
 

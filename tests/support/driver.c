@@ -2,6 +2,7 @@
 
 #include "common/fault.h"
 #include "common/mem.h"
+#include "support/files.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,8 @@
 const uint32_t driver_page_sizes[] = {256,  257,  300,   512,   1000, 1024,
                                       4096, 8192, 16384, 32768, 65535};
 const uint32_t driver_page_size_count = sizeof driver_page_sizes / sizeof driver_page_sizes[0];
+
+enum { REOPEN_ONE_IN = 150 };
 
 /* ---- Faults --------------------------------------------------------------------------------- */
 
@@ -189,6 +192,11 @@ static void commit_top(Driver *d, Chain *chain)
         d->counts->rows += model_expect_same(level->model, level->txn);
     }
     bool async = one_in(d, 4);
+    const DriverObserver *observer =
+        level->readonly || chain->depth > 1 ? NULL : d->config->observer;
+    if (observer != NULL) {
+        observer->committing(level->txn, observer->ctx);
+    }
     driver_arm(d);
     int rc = async ? sap_txn_commit_async(level->txn, &lsn) : sap_txn_commit(level->txn);
     bool failed = driver_disarm(d, rc);
@@ -204,9 +212,12 @@ static void commit_top(Driver *d, Chain *chain)
     level->touched = NULL;
     drop_level(d, chain);
     if (chain->depth == 0) {
-        after_outer_commit(d, now, touched);
         if (async) {
             EXPECT_RC(sap_db_wait_durable(d->db, lsn), SAP_OK);
+        }
+        after_outer_commit(d, now, touched);
+        if (observer != NULL) {
+            observer->committed(d->db, d->replica, observer->ctx);
         }
     } else {
         model_free(top_of(chain)->model);
@@ -302,12 +313,16 @@ static void op_db(Driver *d)
         EXPECT_RC(sap_dbi_set_dupsort(d->db, t->dbi, order_cmp(t->value_order),
                                       order_ctx(t->value_order)),
                   SAP_OK);
-        EXPECT_RC(sap_dbi_set_dupsort(d->db, t->dbi, order_cmp(t->value_order), d), SAP_BUSY);
+        int rc = sap_dbi_set_dupsort(d->db, t->dbi, order_cmp(t->value_order), d);
+        EXPECT(rc == SAP_BUSY || (d->config->path != NULL && rc == SAP_ERROR),
+               "another order answered %d", rc);
     }
     EXPECT_RC(sap_db_restore(d->db, stream_read, &d->saved), SAP_BUSY);
     EXPECT_RC(sap_dbi_open(d->db, 500, NULL, NULL, 0), SAP_BUSY);
     EXPECT_RC(sap_db_close(d->db), SAP_BUSY);
-    EXPECT_RC(sap_db_sync(d->db), SAP_OK);
+    if (d->config->path == NULL || d->chains[WRITER].depth == 0) {
+        EXPECT_RC(sap_db_sync(d->db), SAP_OK);
+    }
     if (d->chains[WRITER].depth != 0) {
         EXPECT_RC(sap_txn_begin_rc(d->db, NULL, 0, &txn), SAP_BUSY);
         EXPECT_RC(sap_txn_begin_rc(d->db, NULL, SAP_TXN_WAIT, &txn), SAP_BUSY);
@@ -560,22 +575,47 @@ static void measure_limits(Driver *d)
     sap_txn_abort(txn);
 }
 
+static void open_file(Driver *d, unsigned flags)
+{
+    const DriverConfig *config = d->config;
+    SapOpenOptions options = {.flags = flags,
+                              .page_size = config->page_size,
+                              .sync_mode = config->sync_mode,
+                              .checkpoint_bytes = config->checkpoint_bytes,
+                              .comparators = files_comparators(),
+                              .comparator_count = ORDER_COUNT - 1,
+                              .comparator = files_order_name(config->order)};
+
+    EXPECT_RC(sap_db_open_path(config->path, &options, &d->db), SAP_OK);
+}
+
 static void open_db(Driver *d)
 {
     const DriverConfig *config = d->config;
 
-    backing_open(&d->backing, config->backing, config->page_size, UINT64_C(256) << 20);
-    d->db = sap_db_open(d->backing.arena, one_in(d, 2) ? 0 : config->page_size,
-                        order_cmp(config->order), order_ctx(config->order));
+    if (config->path != NULL) {
+        open_file(d, SAP_OPEN_CREATE | SAP_OPEN_EXCLUSIVE);
+    } else {
+        backing_open(&d->backing, config->backing, config->page_size, UINT64_C(256) << 20);
+        d->db = sap_db_open(d->backing.arena, one_in(d, 2) ? 0 : config->page_size,
+                            order_cmp(config->order), order_ctx(config->order));
+    }
     EXPECT(d->db != NULL, "no DB");
     choose_tables(d);
     driver_open_tables(d, d->db);
+    if (config->observer != NULL) {
+        d->replica = sap_db_open(NULL, config->page_size, order_cmp(config->order),
+                                 order_ctx(config->order));
+        EXPECT(d->replica != NULL, "no second DB");
+        driver_open_tables(d, d->replica);
+        config->observer->opened(d->db, config->observer->ctx);
+    }
     make_models(d);
     measure_limits(d);
     d->txnid = newest_txnid(d);
 }
 
-static void close_db(Driver *d)
+static void end_transactions(Driver *d)
 {
     for (uint32_t i = 0; i < CHAINS; i++) {
         while (d->chains[i].depth != 0) {
@@ -588,11 +628,34 @@ static void close_db(Driver *d)
         }
     }
     d->counts->rows += model_expect_committed(d->committed, d->db);
+}
+
+/* Watches go with the DB. */
+static void open_file_again(Driver *d)
+{
+    end_transactions(d);
+    EXPECT_RC(sap_db_close(d->db), SAP_OK);
+    for (uint32_t i = 0; i < WATCHES; i++) {
+        d->watched[i].on = false;
+        events_clear(&d->watched[i].events);
+    }
+    open_file(d, 0);
+    d->counts->rows += model_expect_committed(d->committed, d->db);
+    d->counts->openings++;
+    d->txnid = newest_txnid(d);
+}
+
+static void close_db(Driver *d)
+{
+    end_transactions(d);
     driver_restore_saved(d);
     EXPECT_RC(sap_db_close(d->db), SAP_OK);
+    EXPECT_RC(sap_db_close(d->replica), SAP_OK);
     model_free(d->committed);
     model_free(d->no_rows);
-    backing_close(&d->backing);
+    if (d->config->path == NULL) {
+        backing_close(&d->backing);
+    }
 }
 
 void driver_run(const DriverConfig *config, Choice *choice, DriverCounts *counts)
@@ -614,6 +677,9 @@ void driver_run(const DriverConfig *config, Choice *choice, DriverCounts *counts
     for (uint32_t i = 0; i < config->operations && !choice_is_used_up(choice); i++) {
         operate(d);
         counts->operations++;
+        if (config->path != NULL && one_in(d, REOPEN_ONE_IN)) {
+            open_file_again(d);
+        }
     }
     close_db(d);
     free(d->key);
@@ -627,7 +693,8 @@ void driver_print_counts(const char *name, const DriverCounts *counts)
 {
     printf("%s: %llu operations, %llu changes, %llu cursor moves, %llu commits, %llu aborts, "
            "%llu children, %llu snapshots, %llu rows compared, %llu faults, %llu changes of pairs, "
-           "%llu ranges, %llu loads, %llu merges, %llu rows expired, %llu events, %llu streams\n",
+           "%llu ranges, %llu loads, %llu merges, %llu rows expired, %llu events, %llu streams, "
+           "%llu openings\n",
            name, (unsigned long long)counts->operations, (unsigned long long)counts->changes,
            (unsigned long long)counts->cursor_moves, (unsigned long long)counts->commits,
            (unsigned long long)counts->aborts, (unsigned long long)counts->children,
@@ -635,6 +702,7 @@ void driver_print_counts(const char *name, const DriverCounts *counts)
            (unsigned long long)counts->faults, (unsigned long long)counts->pairs,
            (unsigned long long)counts->ranges, (unsigned long long)counts->loads,
            (unsigned long long)counts->merges, (unsigned long long)counts->expiries,
-           (unsigned long long)counts->events, (unsigned long long)counts->streams);
+           (unsigned long long)counts->events, (unsigned long long)counts->streams,
+           (unsigned long long)counts->openings);
     fflush(stdout);
 }

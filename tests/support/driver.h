@@ -33,16 +33,29 @@ typedef enum ValueShape {
     VALUE_SHAPE_COUNT
 } ValueShape;
 
+/* Sees the outermost write transactions of a run, with a second DB that has the same tables. */
+typedef struct DriverObserver {
+    void (*opened)(SapEnv *db, void *ctx);
+    void (*committing)(SapTxnCtx *txn, void *ctx);
+    void (*committed)(SapEnv *db, SapEnv *replica, void *ctx); /* after a commit that succeeded */
+    void *ctx;
+} DriverObserver;
+
 typedef struct DriverConfig {
     uint32_t page_size;
     BackingKind backing;
     OrderKind order; /* of DBI 0; the other tables take those that follow */
     KeyShape keys;
     ValueShape values;
-    uint32_t key_space;    /* how many different keys a table can get */
-    uint32_t operations;   /* fewer if the choices are used up */
-    uint32_t fault_one_in; /* how often an allocation fails; 0: never */
-    uint64_t value_budget; /* bytes; when they are used up values are small */
+    uint32_t key_space;             /* how many different keys a table can get */
+    uint32_t operations;            /* fewer if the choices are used up */
+    uint32_t fault_one_in;          /* how often an allocation fails; 0: never */
+    uint64_t value_budget;          /* bytes; when they are used up values are small */
+    const DriverObserver *observer; /* NULL: none */
+    /* Of a new file for the DB, which is closed and opened now and then; NULL: in an arena. */
+    const char *path;
+    SapSyncMode sync_mode; /* of the file */
+    uint64_t checkpoint_bytes;
 } DriverConfig;
 
 typedef struct DriverCounts {
@@ -62,6 +75,7 @@ typedef struct DriverCounts {
     uint64_t expiries; /* rows removed because they had expired */
     uint64_t events;   /* told to watches */
     uint64_t streams;  /* written and restored */
+    uint64_t openings; /* of the file, after the first */
 } DriverCounts;
 
 extern const uint32_t driver_page_sizes[];

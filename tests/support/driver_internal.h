@@ -83,6 +83,7 @@ typedef struct Driver {
     DriverCounts *counts;
     Backing backing;
     SapEnv *db;
+    SapEnv *replica; /* for config->observer; else NULL */
     Model *committed;
     Model *no_rows; /* the tables, empty */
     uint64_t txnid;

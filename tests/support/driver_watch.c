@@ -164,7 +164,9 @@ static void read_stream(Driver *d, SapEnv *db, Stream *stream, const Model *cont
     }
     EXPECT(rc == SAP_OK, "a restore answered %d", rc);
     d->counts->rows += model_expect_committed(content, db);
-    if (write_stream(d, db, NULL, &again)) {
+    /* In memory comparators have no names, which a file's stream holds. */
+    bool comparable = d->config->path == NULL || db == d->db;
+    if (comparable && write_stream(d, db, NULL, &again)) {
         EXPECT(again.len == stream->len && memcmp(again.bytes, stream->bytes, again.len) == 0,
                "the same content is another stream");
         stream_free(&again);

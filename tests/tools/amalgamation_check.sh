@@ -93,7 +93,9 @@ done
 # shellcheck disable=SC2086
 check 'the engine of one file links with its smoke test' \
     $CC $strict -I. -o smoke smoke.c cc.o -lpthread
-check 'and passes it' ./smoke
+mkdir "$work/data"
+check 'and passes it' ./smoke "$work/data"
+check 'and once more with the files that it left' ./smoke "$work/data" again
 
 cat >inside.c <<'END'
 #define SAP_API static __attribute__((unused))

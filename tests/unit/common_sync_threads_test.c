@@ -42,6 +42,49 @@ static uint64_t run(unsigned threads, void (*work)(Worker *worker), void *shared
     return total;
 }
 
+/* ---- Words to sleep on ---------------------------------------------------------------------- */
+
+typedef struct Relay {
+    SAP_ATOMIC(uint32_t) word; /* whose turn it is, counted up */
+    unsigned threads;
+} Relay;
+
+static void wait_for_the_turn(Relay *relay, uint32_t turn)
+{
+    for (uint32_t seen; (seen = atomic_load_acquire(&relay->word)) != turn;) {
+        word_wait(&relay->word, seen);
+    }
+}
+
+static void take_turns(Worker *worker)
+{
+    Relay *relay = worker->shared;
+
+    for (uint32_t turn = worker->index; turn < ROUNDS; turn += relay->threads) {
+        wait_for_the_turn(relay, turn);
+        worker->count++;
+        atomic_store_release(&relay->word, turn + 1);
+        if (relay->threads == 2) {
+            word_wake_one(&relay->word);
+        } else {
+            word_wake_all(&relay->word);
+        }
+    }
+}
+
+START_TEST(nobody_sleeps_on_a_word_that_has_changed)
+{
+    for (unsigned threads = 2; threads <= THREADS; threads += THREADS - 2) {
+        Relay relay = {.threads = threads};
+        ck_assert_uint_eq(run(threads, take_turns, &relay), ROUNDS);
+    }
+    SAP_ATOMIC(uint32_t) word = 1;
+    word_wait(&word, 0);
+    word_wake_one(&word);
+    thread_yield();
+}
+END_TEST
+
 /* ---- One thread ----------------------------------------------------------------------------- */
 
 START_TEST(what_is_stored_is_loaded)
@@ -257,6 +300,7 @@ int main(void)
     tcase_add_test(tcase, of_many_who_claim_a_flag_one_gets_it);
     tcase_add_test(tcase, what_was_written_before_a_release_is_seen_after_the_acquire);
     tcase_add_test(tcase, of_two_full_stores_that_cross_one_is_seen);
+    tcase_add_test(tcase, nobody_sleeps_on_a_word_that_has_changed);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

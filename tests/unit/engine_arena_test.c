@@ -55,7 +55,7 @@ START_TEST(bad_options_are_refused)
     memset(&options, 0, sizeof options);
     options.page_size = 4096;
     options.type = SAP_ARENA_BACKING_WASI_FD;
-    options.cfg.mmap.fd = -1;
+    options.cfg.mmap.max_size = 4096;
     expect_refused(&options);
     options.type = (SapArenaBacking)17;
     expect_refused(&options);
@@ -511,9 +511,10 @@ static void check_bound(BackingKind kind, uint32_t page_size, uint64_t bound)
 
 START_TEST(bounded_arenas_are_full_at_their_bound)
 {
-    static const BackingKind kinds[] = {BACKING_LINEAR, BACKING_MMAP_ANON, BACKING_MMAP_FILE};
+    static const BackingKind kinds[] = {BACKING_LINEAR, BACKING_MMAP_ANON, BACKING_MMAP_FILE,
+                                        BACKING_WASI_FD};
 
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         check_bound(kinds[i], 256, 256 * 1024);
         check_bound(kinds[i], 300, 256 * 1024);
         check_bound(kinds[i], 4096, 1 << 20);

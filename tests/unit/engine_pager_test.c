@@ -259,7 +259,7 @@ static void free_held(History *h, uint32_t i)
     Held *page = &h->held[i];
 
     EXPECT(page->pending == 0 && page->freed_by == 0, "the test frees page %u twice", page->pgno);
-    pager_free(&h->pager, innermost(h), page->pgno);
+    pager_free(&h->pager, innermost(h), page->pgno, page->pages);
     if (page->birth >= innermost(h)->stamp) {
         forget(h, i);
     } else {

@@ -1126,6 +1126,108 @@ START_TEST(counts_ranks_and_positions_do_not_visit_the_rows)
 }
 END_TEST
 
+/* Rows 0 to count - 1 in the order of compare_counted. */
+static SapTxnCtx *begin_numbered(SapEnv *db, uint32_t count)
+{
+    SapTxnCtx *txn = begin(db, NULL, 0);
+    uint8_t key[4];
+
+    for (uint32_t i = 0; i < count; i++) {
+        store_u32be(key, i);
+        EXPECT_RC(sap_txn_put(txn, key, 4, "v", 1), SAP_OK);
+    }
+    return txn;
+}
+
+START_TEST(a_deleted_range_does_not_visit_its_rows)
+{
+    enum { ROWS = 100000, LIMIT = 200 }; /* a few searches */
+    SapEnv *db = sap_db_open(NULL, 512, compare_counted, NULL);
+    SapTxnCtx *txn = begin_numbered(db, ROWS);
+    uint8_t lo[4];
+    uint8_t hi[4];
+    uint64_t deleted = 0;
+
+    EXPECT_RC(sap_txn_commit(txn), SAP_OK);
+    txn = begin(db, NULL, 0);
+    store_u32be(lo, 777);
+    store_u32be(hi, ROWS - 777);
+    comparisons = 0;
+    EXPECT_RC(sap_txn_del_range(txn, 0, lo, 4, hi, 4, &deleted), SAP_OK);
+    ck_assert_uint_eq(deleted, ROWS - 2 * 777);
+    ck_assert_uint_le(comparisons, LIMIT);
+    EXPECT_RC(sap_txn_commit(txn), SAP_OK);
+    close_verified(db);
+}
+END_TEST
+
+/* Loads every step-th number below `rows`, and counts the comparisons. */
+static uint64_t comparisons_of_load(SapTxnCtx *txn, uint32_t rows, uint32_t step)
+{
+    enum { MAX = 20000 };
+    static uint8_t keys[MAX][4];
+    static const void *key_ptrs[MAX];
+    static uint32_t key_lens[MAX];
+    static const void *val_ptrs[MAX];
+    static uint32_t val_lens[MAX];
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < rows; i += step, count++) {
+        store_u32be(keys[count], i);
+        key_ptrs[count] = keys[count];
+        key_lens[count] = 4;
+        val_ptrs[count] = "w";
+        val_lens[count] = 1;
+    }
+    comparisons = 0;
+    EXPECT_RC(sap_txn_load_sorted(txn, 0, key_ptrs, key_lens, val_ptrs, val_lens, count), SAP_OK);
+    return comparisons;
+}
+
+START_TEST(a_sorted_load_looks_at_each_row_a_few_times)
+{
+    enum { ROWS = 20000 };
+    SapEnv *db = sap_db_open(NULL, 512, compare_counted, NULL);
+    SapTxnCtx *txn = begin(db, NULL, 0);
+    uint64_t empty = comparisons_of_load(txn, ROWS, 1);
+
+    sap_txn_abort(txn);
+    txn = begin_numbered(db, ROWS);
+    uint64_t merged = comparisons_of_load(txn, ROWS, 2);
+    printf("load of %d rows: %llu comparisons into an empty table; half as many merged: %llu\n",
+           ROWS, (unsigned long long)empty, (unsigned long long)merged);
+    ck_assert_uint_le(empty, 2 * ROWS);
+    ck_assert_uint_le(merged, 2 * (ROWS + ROWS / 2));
+    sap_txn_abort(txn);
+    close_verified(db);
+}
+END_TEST
+
+START_TEST(counting_the_values_of_a_key_does_not_visit_them)
+{
+    enum { VALUES = 20000, LIMIT = 64 };
+    SapEnv *db = open_db(NULL, 512);
+    uint8_t val[4];
+    uint64_t count = 0;
+
+    EXPECT_RC(sap_dbi_open(db, 1, compare_counted, NULL, SAP_DBI_DUPSORT), SAP_OK);
+    SapTxnCtx *txn = begin(db, NULL, 0);
+    for (uint32_t i = 0; i < VALUES; i++) {
+        store_u32be(val, i);
+        EXPECT_RC(sap_txn_put_dbi(txn, 1, "k", 1, val, 4), SAP_OK);
+    }
+    SapCursor *cur = sap_cursor_open_dbi(txn, 1);
+    EXPECT_RC(sap_cursor_first(cur), SAP_OK);
+    comparisons = 0;
+    EXPECT_RC(sap_cursor_count_dup(cur, &count), SAP_OK);
+    ck_assert_uint_eq(count, VALUES);
+    ck_assert_uint_le(comparisons, LIMIT);
+    sap_cursor_close(cur);
+    sap_txn_abort(txn);
+    close_verified(db);
+}
+END_TEST
+
 /* ---- Pages that are not there (any more) ---------------------------------------------------- */
 
 START_TEST(a_page_that_could_not_be_had_resolves_to_nothing)
@@ -1216,6 +1318,9 @@ int main(void)
     tcase_add_test(tcase, cursors_on_another_table_stay_where_they_are_and_cost_a_put_nothing);
     tcase_add_test(tcase, beginning_a_write_transaction_allocates_nothing);
     tcase_add_test(tcase, counts_ranks_and_positions_do_not_visit_the_rows);
+    tcase_add_test(tcase, a_deleted_range_does_not_visit_its_rows);
+    tcase_add_test(tcase, a_sorted_load_looks_at_each_row_a_few_times);
+    tcase_add_test(tcase, counting_the_values_of_a_key_does_not_visit_them);
     tcase_add_test(tcase, a_page_that_could_not_be_had_resolves_to_nothing);
 #if SAP_SLOW_ASSERTS
     tcase_add_test(tcase, in_test_builds_a_value_kept_too_long_is_no_longer_there);

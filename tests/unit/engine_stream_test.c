@@ -771,7 +771,6 @@ START_TEST(a_stream_that_breaks_the_layout_is_refused_despite_its_checksum)
         {"an unknown order of keys", {{1, 8, 0, 2, 0, 0, 1, {"k", "v"}}, {0}}},
         {"an unknown order of values", {{1, 8, 1, 0, 2, 0, 1, {"k", "v"}}, {0}}},
         {"an order of values without pairs", {{1, 8, 0, 0, 1, 0, 1, {"k", "v"}}, {0}}},
-        {"a comparator that has a name", {{1, 2, 0, 1, 0, 5, 1, {"k", "v"}}, {0}}},
         {"byte order that has a name", {{1, 8, 0, 0, 0, 5, 1, {"k", "v"}}, {0}}},
         {"no rows and no flags", {{1, 8, 0, 0, 0, 0, 0, {NULL}}, {0}}},
         {"fewer rows than it says", {{1, 8, 0, 0, 0, 0, 2, {"k", "v"}}, {0}}},

@@ -5,6 +5,7 @@
 #include "support/model.h"
 #include "support/suite.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -546,6 +547,25 @@ START_TEST(db_readers_lists_the_outermost_readers)
 }
 END_TEST
 
+START_TEST(a_thousand_readers_are_open_at_once)
+{
+    enum { COUNT = 1000 };
+    static SapTxnCtx *readers[COUNT];
+    char text[16];
+
+    for (int i = 0; i < COUNT; i++) {
+        snprintf(text, sizeof text, "%d", i);
+        put_committed("k", text);
+        readers[i] = begin(NULL, SAP_TXN_RDONLY);
+    }
+    for (int i = 0; i < COUNT; i++) {
+        snprintf(text, sizeof text, "%d", i);
+        expect_value(readers[i], "k", text);
+        sap_txn_abort(readers[i]);
+    }
+}
+END_TEST
+
 START_TEST(db_stat_tells_what_the_last_commit_left)
 {
     SapStat first;
@@ -613,11 +633,29 @@ END_TEST
 
 /* ---- What it costs -------------------------------------------------------------------------- */
 
+/* What a directory of the system lists; 0: there is no such. */
+static uint32_t entries_of(const char *path)
+{
+    DIR *dir = opendir(path);
+    uint32_t count = 0;
+
+    if (dir == NULL) {
+        return 0;
+    }
+    while (readdir(dir) != NULL) {
+        count++;
+    }
+    closedir(dir);
+    return count;
+}
+
 START_TEST(a_thousand_empty_engines_cost_at_most_4_kib_each)
 {
     enum { COUNT = 1000 };
     static SapEnv *engines[COUNT];
     size_t before = mem_live_total();
+    uint32_t descriptors = entries_of("/proc/self/fd");
+    uint32_t threads = entries_of("/proc/self/task");
 
     for (int i = 0; i < COUNT; i++) {
         size_t live = mem_live_total();
@@ -626,6 +664,8 @@ START_TEST(a_thousand_empty_engines_cost_at_most_4_kib_each)
         ck_assert_uint_le(mem_live_total() - live, 4096);
     }
     printf("empty engine: %zu bytes\n", (mem_live_total() - before) / COUNT);
+    ck_assert_uint_eq(entries_of("/proc/self/fd"), descriptors);
+    ck_assert_uint_eq(entries_of("/proc/self/task"), threads);
     for (int i = 0; i < COUNT; i++) {
         SapTxnCtx *txn = NULL;
         ck_assert_int_eq(sap_txn_begin_rc(engines[i], NULL, 0, &txn), SAP_OK);
@@ -1392,6 +1432,7 @@ int main(void)
     tcase_add_test(tcase, in_memory_every_commit_is_durable_at_once);
     tcase_add_test(tcase, scratch_memory_lives_as_long_as_its_transaction);
     tcase_add_test(tcase, db_readers_lists_the_outermost_readers);
+    tcase_add_test(tcase, a_thousand_readers_are_open_at_once);
     tcase_add_test(tcase, db_stat_tells_what_the_last_commit_left);
     tcase_add_test(tcase, an_emptied_table_gives_back_its_pages);
     tcase_add_test(tcase, a_thousand_empty_engines_cost_at_most_4_kib_each);

@@ -62,6 +62,17 @@ static void bed_open(Bed *bed)
               SAP_OK);
 }
 
+/* Behind what was recovered. */
+static void bed_reopen(Bed *bed, const WalRecovery *report)
+{
+    WalOptions options = small_segments;
+
+    options.recovered = true;
+    bed->last_lsn = report->last_lsn;
+    EXPECT_RC(wal_open(&bed->wal, bed->path, db_id, &report->next, report->last_lsn, &options),
+              SAP_OK);
+}
+
 static void bed_end(Bed *bed)
 {
     wal_close(bed->wal);
@@ -102,10 +113,8 @@ static int bed_append(Bed *bed)
     Slice data = record_data(bed, bed->last_lsn + 1);
     int rc = wal_reserve(bed->wal, data.len);
 
-    if (rc == SAP_OK) {
-        wal_append(bed->wal, ++bed->last_lsn, data.data, data.len);
-    }
-    return rc;
+    return rc != SAP_OK ? rc
+                        : wal_append(bed->wal, ++bed->last_lsn, data.data, data.len, NULL, NULL);
 }
 
 static int bed_wait(Bed *bed)
@@ -201,6 +210,23 @@ static void overwrite(const Bed *bed, uint64_t segment, long offset, const void 
     EXPECT(file != NULL, "no segment %s", path);
     EXPECT(fseek(file, offset, SEEK_SET) == 0 && fwrite(data, 1, len, file) == len, "no write");
     EXPECT(fclose(file) == 0, "no write");
+}
+
+/* Groups of one block each, `per_segment` to a segment. */
+static void write_blocks(Bed *bed, unsigned groups)
+{
+    for (unsigned i = 0; i < groups; i++) {
+        uint8_t text[100];
+        memset(text, (int)i, sizeof text);
+        EXPECT_RC(wal_reserve(bed->wal, sizeof text), SAP_OK);
+        EXPECT_RC(wal_append(bed->wal, ++bed->last_lsn, text, sizeof text, NULL, NULL), SAP_OK);
+        EXPECT_RC(bed_wait(bed), SAP_OK);
+    }
+}
+
+static int recover_blocks(const Bed *bed, WalRecovery *report)
+{
+    return wal_recover(bed->path, db_id, &bed->from, bed->from_lsn, NULL, NULL, report);
 }
 
 /* ---- Format --------------------------------------------------------------------------------- */
@@ -306,6 +332,32 @@ START_TEST(record_above_the_limit_is_refused_and_nothing_happened)
 }
 END_TEST
 
+START_TEST(record_larger_than_a_segment_has_one_of_its_own)
+{
+    enum { LARGE = 100 * SEGMENT + 77 };
+    static uint8_t large[LARGE];
+    Bed bed;
+    WalRecovery report;
+    char path[MAX_PATH];
+
+    bed_start(&bed, 1);
+    bed_open(&bed);
+    write_blocks(&bed, 2);
+    memset(large, 'l', sizeof large);
+    ck_assert_int_eq(wal_reserve(bed.wal, sizeof large), SAP_OK);
+    ck_assert_int_eq(wal_append(bed.wal, ++bed.last_lsn, large, sizeof large, NULL, NULL), SAP_OK);
+    ck_assert_int_eq(bed_wait(&bed), SAP_OK);
+    write_blocks(&bed, 4);
+    ck_assert(has_segment(&bed, 3));
+    segment_path(&bed, 2, path);
+    ck_assert_int_eq(truncate(path, LARGE / 2), 0);
+    ck_assert_int_eq(recover_blocks(&bed, &report), SAP_CORRUPT);
+    ck_assert_uint_eq(report.segment, 1);
+    ck_assert_uint_eq(report.last_lsn, 2);
+    bed_end(&bed);
+}
+END_TEST
+
 START_TEST(checkpoint_removes_and_recycles_earlier_segments)
 {
     Bed bed;
@@ -345,13 +397,12 @@ START_TEST(log_goes_on_behind_what_was_recovered)
 
     bed_start(&bed, 4);
     for (int round = 0; round < 6; round++) {
-        WalPoint from = bed.from;
-        if (round > 0) {
+        if (round == 0) {
+            bed_open(&bed);
+        } else {
             expect_recovery(&bed, &report);
-            bed.from = report.next;
+            bed_reopen(&bed, &report);
         }
-        bed_open(&bed);
-        bed.from = from;
         for (int i = 0; i < round * 7; i++) {
             EXPECT_RC(bed_commit(&bed, 2), SAP_OK);
         }
@@ -364,24 +415,183 @@ START_TEST(log_goes_on_behind_what_was_recovered)
 }
 END_TEST
 
-/* ---- Damage --------------------------------------------------------------------------------- */
+/* ---- Files that are used again -------------------------------------------------------------- */
 
-/* Groups of one block each, `per_segment` to a segment. */
-static void write_blocks(Bed *bed, unsigned groups)
+static void count_bytes(void *ctx, const DiskEvent *event)
 {
-    for (unsigned i = 0; i < groups; i++) {
-        uint8_t text[100];
-        memset(text, (int)i, sizeof text);
-        EXPECT_RC(wal_reserve(bed->wal, sizeof text), SAP_OK);
-        wal_append(bed->wal, ++bed->last_lsn, text, sizeof text);
-        EXPECT_RC(bed_wait(bed), SAP_OK);
+    *(uint64_t *)ctx += event->len;
+}
+
+START_TEST(opening_again_writes_nothing)
+{
+    Bed bed;
+    WalRecovery report;
+    uint64_t written = 0;
+
+    bed_start(&bed, 5);
+    bed_open(&bed);
+    write_blocks(&bed, 3);
+    ck_assert_int_eq(wal_prepare(bed.wal), SAP_OK);
+    for (int round = 0; round < 10; round++) {
+        ck_assert_int_eq(bed_checkpoint(&bed), SAP_OK);
+        wal_close(bed.wal);
+        expect_recovery(&bed, &report);
+        ck_assert_int_eq(report.end, WAL_END_CLEAN);
+        disk_trace_set(count_bytes, &written);
+        bed_reopen(&bed, &report);
+        disk_trace_set(NULL, NULL);
+        if (round % 3 == 0) {
+            write_blocks(&bed, 2);
+        }
+    }
+    ck_assert_int_eq(recover_blocks(&bed, &report), SAP_OK);
+    ck_assert_uint_eq(report.last_lsn, bed.last_lsn);
+    ck_assert_uint_eq(written, 0);
+    bed_end(&bed);
+}
+END_TEST
+
+static void read_block(const Bed *bed, uint64_t segment, uint8_t *block)
+{
+    char path[MAX_PATH];
+
+    segment_path(bed, segment, path);
+    FILE *file = fopen(path, "rb");
+    EXPECT(file != NULL && fread(block, 1, WAL_BLOCK, file) == WAL_BLOCK, "no segment %s", path);
+    fclose(file);
+}
+
+/* It was cut off. If it stayed, bytes that make it whole could bring it back, and what follows it
+ * would be another history. */
+START_TEST(torn_group_at_the_start_of_a_segment_does_not_stay)
+{
+    for (uint64_t skip = 0; skip < 2; skip++) {
+        Bed bed;
+        WalRecovery report;
+        WalGroup group;
+        uint8_t block[WAL_BLOCK];
+        char from[MAX_PATH];
+        char to[MAX_PATH];
+        expect_context("%" PRIu64 " unused before it", skip);
+        bed_start(&bed, 1);
+        bed_open(&bed);
+        while (!has_segment(&bed, 2)) {
+            write_blocks(&bed, 1);
+        }
+        while (bed.last_lsn <= SEGMENT / WAL_BLOCK) {
+            write_blocks(&bed, 1);
+        }
+        wal_close(bed.wal);
+        overwrite(&bed, 2, 100, "x", 1);
+        EXPECT_RC(recover_blocks(&bed, &report), SAP_OK);
+        EXPECT(report.end == WAL_END_TORN, "end %d", (int)report.end);
+        EXPECT(report.next.segment == 2, "goes on at %" PRIu64, report.next.segment);
+        if (skip > 0) {
+            /* As if it had been too long for an unused second segment. */
+            read_block(&bed, 2, block);
+            store_u64le(block + WAL_GROUP_SEGMENT, 3);
+            overwrite(&bed, 2, 0, block, sizeof block);
+            segment_path(&bed, 2, from);
+            segment_path(&bed, 3, to);
+            EXPECT(rename(from, to) == 0, "no rename");
+            memset(block, 0, sizeof block);
+            FILE *empty = fopen(from, "wb");
+            for (int i = 0; i < SEGMENT / WAL_BLOCK; i++) {
+                EXPECT(fwrite(block, 1, sizeof block, empty) == sizeof block, "no write");
+            }
+            fclose(empty);
+        }
+        bed_reopen(&bed, &report);
+        if (skip > 0) {
+            EXPECT(!has_segment(&bed, 3), "the file stays");
+        } else {
+            read_block(&bed, 2, block);
+            EXPECT(wal_group_decode(block, &group) != SAP_OK, "the group stays");
+        }
+        write_blocks(&bed, 12);
+        EXPECT_RC(recover_blocks(&bed, &report), SAP_OK);
+        EXPECT(report.last_lsn == bed.last_lsn, "read up to %" PRIu64, report.last_lsn);
+        bed_end(&bed);
     }
 }
+END_TEST
 
-static int recover_blocks(const Bed *bed, WalRecovery *report)
+/* Somebody decided to go on before the damage: what was behind it is no part of the log. */
+START_TEST(groups_behind_damage_do_not_stay)
 {
-    return wal_recover(bed->path, db_id, &bed->from, bed->from_lsn, NULL, NULL, report);
+    Bed bed;
+    WalRecovery report;
+
+    bed_start(&bed, 1);
+    bed_open(&bed);
+    write_blocks(&bed, 30);
+    wal_close(bed.wal);
+    overwrite(&bed, 1, 2 * WAL_BLOCK, "x", 1);
+    overwrite(&bed, 2, 0, "x", 1); /* the first block does not show that others follow */
+    ck_assert_int_eq(recover_blocks(&bed, &report), SAP_CORRUPT);
+    bed.from = report.next;
+    bed.from_lsn = bed.last_lsn = report.last_lsn;
+    bed_open(&bed);
+    write_blocks(&bed, 3);
+    ck_assert_int_eq(recover_blocks(&bed, &report), SAP_OK);
+    ck_assert_int_eq(report.end, WAL_END_CLEAN);
+    ck_assert_uint_eq(report.last_lsn, bed.last_lsn);
+    bed_end(&bed);
 }
+END_TEST
+
+START_TEST(bytes_are_those_that_a_checkpoint_frees)
+{
+    Bed bed;
+    WalPoint point;
+
+    bed_start(&bed, 1);
+    bed_open(&bed);
+    ck_assert_uint_eq(wal_bytes(bed.wal), 0);
+    write_blocks(&bed, 20);
+    ck_assert_uint_eq(wal_bytes(bed.wal), 20 * WAL_BLOCK);
+    ck_assert_int_eq(wal_rotate(bed.wal, &point), SAP_OK);
+    write_blocks(&bed, 3);
+    ck_assert_uint_eq(wal_bytes(bed.wal), 23 * WAL_BLOCK);
+    ck_assert_int_eq(wal_release(bed.wal, point.segment), SAP_OK);
+    ck_assert_uint_eq(wal_bytes(bed.wal), 3 * WAL_BLOCK);
+    ck_assert_int_eq(wal_release(bed.wal, point.segment), SAP_OK);
+    ck_assert_uint_eq(wal_bytes(bed.wal), 3 * WAL_BLOCK);
+    bed_end(&bed);
+}
+END_TEST
+
+START_TEST(prepared_segment_is_not_made_again)
+{
+    Bed bed;
+    WalPoint point;
+    uint64_t written = 0;
+
+    bed_start(&bed, 1);
+    bed_open(&bed);
+    ck_assert(!wal_wants_prepare(bed.wal));
+    write_blocks(&bed, SEGMENT / WAL_BLOCK / 2);
+    ck_assert(wal_wants_prepare(bed.wal));
+    ck_assert_int_eq(wal_prepare(bed.wal), SAP_OK);
+    ck_assert(!wal_wants_prepare(bed.wal));
+    ck_assert(has_segment(&bed, 2));
+    disk_trace_set(count_bytes, &written);
+    ck_assert_int_eq(wal_prepare(bed.wal), SAP_OK);
+    write_blocks(&bed, SEGMENT / WAL_BLOCK);
+    disk_trace_set(NULL, NULL);
+    ck_assert_uint_eq(written, SEGMENT);
+    ck_assert(wal_wants_prepare(bed.wal));
+    ck_assert_int_eq(wal_prepare(bed.wal), SAP_OK);
+    disk_trace_set(count_bytes, &written);
+    ck_assert_int_eq(wal_rotate(bed.wal, &point), SAP_OK);
+    disk_trace_set(NULL, NULL);
+    ck_assert_uint_eq(point.segment, 3);
+    ck_assert_uint_eq(written, SEGMENT);
+    bed_end(&bed);
+}
+END_TEST
+
+/* ---- Damage --------------------------------------------------------------------------------- */
 
 START_TEST(invalid_last_group_is_cut_and_reported)
 {
@@ -400,8 +610,7 @@ START_TEST(invalid_last_group_is_cut_and_reported)
     ck_assert_uint_eq(report.lost_groups, 0);
     /* What goes on behind the cut is no sign of damage. */
     wal_close(bed.wal);
-    ck_assert_int_eq(wal_open(&bed.wal, bed.path, db_id, &report.next, 4, &small_segments), SAP_OK);
-    bed.last_lsn = 4;
+    bed_reopen(&bed, &report);
     write_blocks(&bed, 3);
     ck_assert_int_eq(recover_blocks(&bed, &report), SAP_OK);
     ck_assert_int_eq(report.end, WAL_END_CLEAN);
@@ -483,7 +692,7 @@ START_TEST(file_that_ends_within_a_group_is_refused)
     bed_open(&bed);
     write_blocks(&bed, 2);
     ck_assert_int_eq(wal_reserve(bed.wal, sizeof large), SAP_OK);
-    wal_append(bed.wal, ++bed.last_lsn, large, sizeof large);
+    ck_assert_int_eq(wal_append(bed.wal, ++bed.last_lsn, large, sizeof large, NULL, NULL), SAP_OK);
     ck_assert_int_eq(bed_wait(&bed), SAP_OK);
     segment_path(&bed, 1, path);
     ck_assert_int_eq(truncate(path, 4 * WAL_BLOCK), 0);
@@ -503,6 +712,37 @@ static void write_group(const Bed *bed, long offset, const WalGroup *group, cons
     wal_group_encode(group, block);
     overwrite(bed, group->segment, offset, block, sizeof block);
 }
+
+/* A file that was another segment before holds groups of that one. Nothing else tells them from
+ * the next group here: database, sequence and chain fit. */
+START_TEST(group_of_another_segment_is_not_the_next_one)
+{
+    for (int step = -1; step <= 1; step++) {
+        Bed bed;
+        WalRecovery report;
+        uint8_t block[WAL_BLOCK] = {0};
+        expect_context("segment %d from its own", step);
+        bed_start(&bed, 1);
+        bed_open(&bed);
+        write_blocks(&bed, 2);
+        EXPECT_RC(recover_blocks(&bed, &report), SAP_OK);
+        WalGroup group = {.db_id = db_id,
+                          .segment = (uint64_t)(1 + step),
+                          .sequence = 3,
+                          .payload_len = WAL_RECORD_HEADER + 5,
+                          .record_count = 1,
+                          .first_lsn = 3,
+                          .chain = report.next.chain};
+        wal_record_encode(block + WAL_GROUP_HEADER, 3, 5);
+        wal_group_encode(&group, block);
+        overwrite(&bed, 1, 2L * WAL_BLOCK, block, sizeof block);
+        int rc = recover_blocks(&bed, &report);
+        EXPECT(rc == (step > 0 ? SAP_CORRUPT : SAP_OK), "recovery answers %d", rc);
+        EXPECT(report.last_lsn == (step == 0 ? 3 : 2), "read up to %" PRIu64, report.last_lsn);
+        bed_end(&bed);
+    }
+}
+END_TEST
 
 /* The third group of a log whose second was another one. */
 START_TEST(group_of_another_history_is_refused)
@@ -573,7 +813,9 @@ static uint64_t run_until_failure(Bed *bed, int commits, int *rc_out)
     int rc = SAP_OK;
 
     for (int i = 0; i < commits && rc != SAP_IO; i++) {
-        rc = i % 20 == 19 ? bed_checkpoint(bed) : bed_commit(bed, 1 + (unsigned)i % 3);
+        rc = i % 20 == 19   ? bed_checkpoint(bed)
+             : i % 20 == 11 ? wal_prepare(bed->wal)
+                            : bed_commit(bed, 1 + (unsigned)i % 3);
         EXPECT(rc == SAP_OK || rc == SAP_FULL || rc == SAP_NOMEM || rc == SAP_IO, "answer %d", rc);
         acked += rc == SAP_OK;
     }
@@ -597,6 +839,7 @@ static void expect_refusal(Bed *bed)
     EXPECT_RC(wal_reserve(bed->wal, 1), SAP_IO);
     EXPECT_RC(wal_rotate(bed->wal, &point), SAP_IO);
     EXPECT_RC(wal_release(bed->wal, 0), SAP_IO);
+    EXPECT_RC(wal_prepare(bed->wal), SAP_IO);
     wal_close(bed->wal);
     bed->wal = NULL;
     disk_trace_set(NULL, NULL);
@@ -619,7 +862,7 @@ static void fail_each_io(int err)
         fault_arm_io(nth, err);
         rc = wal_open(&bed.wal, bed.path, db_id, &bed.from, 0, &small_segments);
         if (rc != SAP_OK) {
-            EXPECT(rc == (err == ENOSPC ? SAP_FULL : SAP_IO), "open answers %d", rc);
+            EXPECT(rc == SAP_IO || (rc == SAP_FULL && err == ENOSPC), "open answers %d", rc);
             bed_open(&bed);
         }
         (void)run_until_failure(&bed, 70, &rc);
@@ -688,6 +931,7 @@ START_TEST(each_allocation_failed_once_changes_nothing)
             bed_open(&bed);
         }
         (void)run_until_failure(&bed, 45, &rc);
+        EXPECT(rc != SAP_IO, "no memory is final");
         rc = bed_recover(&bed, bed.path, &report);
         fired = fault_fired() > 0;
         EXPECT(rc == SAP_OK || (fired && rc == SAP_NOMEM), "recovery answers %d", rc);
@@ -735,15 +979,16 @@ typedef struct Truth {
     uint64_t acked_lsn;
     WalPoint from;
     uint64_t from_lsn;
+    uint64_t released; /* there is no segment before it; 0: not known */
 } Truth;
 
 static Truth truths[MAX_TRUTHS];
 static uint64_t truth_count;
 
-static void note_truth(CrashTrace *trace, const Bed *bed)
+static void note_truth(CrashTrace *trace, const Bed *bed, uint64_t released)
 {
     EXPECT(truth_count < MAX_TRUTHS, "too many marks");
-    truths[truth_count] = (Truth){bed->acked_lsn, bed->from, bed->from_lsn};
+    truths[truth_count] = (Truth){bed->acked_lsn, bed->from, bed->from_lsn, released};
     crash_mark(trace, truth_count++);
 }
 
@@ -751,7 +996,10 @@ static void run_traced(Bed *bed, CrashTrace *trace, Rng *rng)
 {
     for (int i = 0; i < 60; i++) {
         EXPECT_RC(bed_commit(bed, (unsigned)rng_range(rng, 1, 4)), SAP_OK);
-        note_truth(trace, bed);
+        note_truth(trace, bed, 0);
+        if (i % 7 == 6) {
+            EXPECT_RC(wal_prepare(bed->wal), SAP_OK);
+        }
         if (i % 18 != 17) {
             continue;
         }
@@ -759,8 +1007,9 @@ static void run_traced(Bed *bed, CrashTrace *trace, Rng *rng)
         EXPECT_RC(wal_rotate(bed->wal, &point), SAP_OK);
         bed->from = point;
         bed->from_lsn = bed->last_lsn;
-        note_truth(trace, bed); /* as if a checkpoint's root were on disk now */
+        note_truth(trace, bed, 0); /* as if a checkpoint's root were on disk now */
         EXPECT_RC(wal_release(bed->wal, point.segment), SAP_OK);
+        note_truth(trace, bed, point.segment);
     }
 }
 
@@ -774,13 +1023,9 @@ typedef struct CrashCounts {
 /* The log goes on from the state: new records follow and stay. */
 static void continue_from(Bed *state, const WalRecovery *report)
 {
-    WalPoint from = state->from;
     WalRecovery again;
 
-    state->last_lsn = report->last_lsn;
-    state->from = report->next;
-    bed_open(state);
-    state->from = from;
+    bed_reopen(state, report);
     for (int i = 0; i < 3; i++) {
         EXPECT_RC(bed_commit(state, 2), SAP_OK);
     }
@@ -790,13 +1035,15 @@ static void continue_from(Bed *state, const WalRecovery *report)
     EXPECT(again.last_lsn == state->last_lsn, "what followed the cut is not all there");
 }
 
-static void try_state(const CrashTrace *trace, size_t length, CrashFate fate, Rng *rng, Bed *state,
+static void try_state(CrashTrace *trace, size_t length, CrashFate fate, Rng *rng, Bed *state,
                       CrashCounts *counts)
 {
     const Truth *truth = &truths[crash_mark_at(trace, length)];
     WalRecovery report;
 
     crash_build(trace, length, fate, rng, state->dir);
+    EXPECT(truth->released == 0 || !has_segment(state, truth->released - 1),
+           "a released segment is there again");
     state->from = truth->from;
     state->from_lsn = truth->from_lsn;
     state->acked_lsn = truth->acked_lsn;
@@ -824,7 +1071,7 @@ static void cut_everywhere(uint64_t seed, CrashCounts *counts)
     CrashTrace *trace = crash_trace_start();
     bed_open(&bed);
     size_t first = crash_length(trace);
-    note_truth(trace, &bed);
+    note_truth(trace, &bed, 0);
     run_traced(&bed, trace, &rng);
     crash_trace_stop(trace);
     for (size_t length = first + 1; length <= crash_length(trace); length++) {
@@ -867,13 +1114,20 @@ static Suite *wal_suite(void)
     tcase_add_test(tc, segment_names_are_read_back);
     tcase_add_test(tc, every_record_is_read_back);
     tcase_add_test(tc, record_above_the_limit_is_refused_and_nothing_happened);
+    tcase_add_test(tc, record_larger_than_a_segment_has_one_of_its_own);
     tcase_add_test(tc, checkpoint_removes_and_recycles_earlier_segments);
     tcase_add_test(tc, log_goes_on_behind_what_was_recovered);
+    tcase_add_test(tc, opening_again_writes_nothing);
+    tcase_add_test(tc, torn_group_at_the_start_of_a_segment_does_not_stay);
+    tcase_add_test(tc, groups_behind_damage_do_not_stay);
+    tcase_add_test(tc, bytes_are_those_that_a_checkpoint_frees);
+    tcase_add_test(tc, prepared_segment_is_not_made_again);
     tcase_add_test(tc, invalid_last_group_is_cut_and_reported);
     tcase_add_test(tc, invalid_group_with_valid_ones_behind_it_is_corruption);
     tcase_add_test(tc, missing_segment_is_told_from_damage);
     tcase_add_test(tc, segment_of_another_database_is_refused);
     tcase_add_test(tc, file_that_ends_within_a_group_is_refused);
+    tcase_add_test(tc, group_of_another_segment_is_not_the_next_one);
     tcase_add_test(tc, group_of_another_history_is_refused);
     tcase_add_test(tc, valid_group_that_is_not_made_of_records_is_refused);
     tcase_add_test(tc, failed_io_is_final_and_loses_nothing_acknowledged);

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,9 +29,14 @@ typedef struct Shared {
     uint64_t last_lsn;      /* under it */
     WalPoint from;          /* the checkpoint thread's */
     uint64_t from_lsn;
+    uint64_t publishing;   /* under the writer lock: what publish_root is to publish */
+    uint64_t newest_root;  /* this and the next: inside the log's mutex, where the hooks run */
+    uint64_t syncing_root; /* 0: no group is closed */
+    atomic_ullong synced_root;
     atomic_ullong acked_lsn; /* the greatest */
     atomic_ullong acked;
     atomic_ullong refused;
+    atomic_ullong prepared;
     atomic_bool stop;
 } Shared;
 
@@ -58,6 +64,33 @@ static void raise_acked(Shared *shared, uint64_t lsn)
     atomic_fetch_add(&shared->acked, 1);
 }
 
+static void publish_root(void *ctx)
+{
+    Shared *shared = ctx;
+
+    EXPECT(shared->newest_root < shared->publishing, "a root is published twice");
+    shared->newest_root = shared->publishing;
+}
+
+static void note_closed(void *ctx)
+{
+    Shared *shared = ctx;
+
+    EXPECT(shared->syncing_root == 0, "a group is closed while another is synced");
+    EXPECT(shared->newest_root > atomic_load(&shared->synced_root), "a group without a root");
+    shared->syncing_root = shared->newest_root;
+}
+
+static void note_synced(void *ctx)
+{
+    Shared *shared = ctx;
+
+    EXPECT(shared->syncing_root != 0, "a group is synced that was not closed");
+    EXPECT(wal_synced(shared->wal) < shared->syncing_root, "told before the hook was");
+    atomic_store(&shared->synced_root, shared->syncing_root);
+    shared->syncing_root = 0;
+}
+
 static void *commit_many(void *arg)
 {
     Worker *worker = arg;
@@ -71,8 +104,9 @@ static void *commit_many(void *arg)
         int rc = wal_reserve(shared->wal, sizeof(uint64_t) + more);
         uint64_t lsn = 0;
         if (rc == SAP_OK) {
-            lsn = ++shared->last_lsn;
-            wal_append(shared->wal, lsn, data, make_data(data, lsn, more));
+            lsn = shared->publishing = ++shared->last_lsn;
+            rc = wal_append(shared->wal, lsn, data, make_data(data, lsn, more), publish_root,
+                            shared);
         }
         pthread_mutex_unlock(&shared->writer);
         if (rc == SAP_OK) {
@@ -80,6 +114,7 @@ static void *commit_many(void *arg)
         }
         if (rc == SAP_OK) {
             EXPECT(wal_synced(shared->wal) >= lsn, "acknowledged before the sync");
+            EXPECT(atomic_load(&shared->synced_root) >= lsn, "acknowledged before the hook");
             raise_acked(shared, lsn);
         } else {
             EXPECT(rc == SAP_IO, "commit answers %d", rc);
@@ -107,9 +142,27 @@ static void *checkpoint_often(void *arg)
     return NULL;
 }
 
+static void *prepare_often(void *arg)
+{
+    Shared *shared = arg;
+
+    while (!atomic_load(&shared->stop)) {
+        EXPECT_RC(wal_prepare(shared->wal), SAP_OK);
+        atomic_fetch_add(&shared->prepared, 1);
+        sched_yield();
+    }
+    return NULL;
+}
+
 static void shared_start(Shared *shared)
 {
-    static const WalOptions options = {.segment_bytes = SEGMENT, .spare_max = 2};
+    WalOptions options = {
+        .segment_bytes = SEGMENT,
+        .spare_max = 2,
+        .on_closed = note_closed,
+        .on_synced = note_synced,
+        .hook_ctx = shared,
+    };
 
     memset(shared, 0, sizeof *shared);
     crash_dir_make(shared->dir, sizeof shared->dir, false);
@@ -192,17 +245,22 @@ START_TEST(checkpoints_beside_commits_lose_nothing)
 {
     Shared shared;
     pthread_t checkpoints;
+    pthread_t preparation;
     uint64_t seed = choice_first_seed() + 100;
 
     expect_context("seed %" PRIu64, seed);
     shared_start(&shared);
     EXPECT(pthread_create(&checkpoints, NULL, checkpoint_often, &shared) == 0, "no thread");
+    EXPECT(pthread_create(&preparation, NULL, prepare_often, &shared) == 0, "no thread");
     run_workers(&shared, 6, seed);
     atomic_store(&shared.stop, true);
     EXPECT(pthread_join(checkpoints, NULL) == 0, "no join");
+    EXPECT(pthread_join(preparation, NULL) == 0, "no join");
     ck_assert_uint_eq(atomic_load(&shared.acked), 6 * COMMITS);
     (void)recover_all(&shared);
-    printf("%" PRIu64 " segments, seed %" PRIu64 "\n", shared.from.segment, seed);
+    printf("%" PRIu64 " segments, %llu prepared, seed %" PRIu64 "\n", shared.from.segment,
+           atomic_load(&shared.prepared), seed);
+    ck_assert_uint_gt(atomic_load(&shared.prepared), 0);
     ck_assert_uint_gt(shared.from.segment, 2);
     shared_end(&shared);
 }

@@ -1,16 +1,20 @@
-// Usage: node [FLAGS] run.mjs MODULE.wasm [ARGUMENT...]
-// Runs a WASI command without any directory and ends with its exit status.
+// Usage: node [FLAGS] run.mjs MODULE.wasm
+// Runs a WASI command twice, as MODULE.wasm DIRECTORY and as MODULE.wasm DIRECTORY again, each time
+// in a memory of its own. The directory, all that it can reach, is empty at first and removed at the
+// end. The exit status is 0 if both are.
 //
 // Early releases of Node 18 have WASI only with --experimental-wasi-unstable-preview1; mk/wasm.mk
 // passes the flag where node takes it. --no-warnings keeps the note about an experimental module out of the log.
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { WASI } from 'node:wasi';
 
 const INTERFACE = 'wasi_snapshot_preview1';
 
-const [path, ...args] = process.argv.slice(2);
+const [path] = process.argv.slice(2);
 if (path === undefined) {
-  console.error('usage: node run.mjs MODULE.wasm [ARGUMENT...]');
+  console.error('usage: node run.mjs MODULE.wasm');
   process.exit(2);
 }
 
@@ -24,13 +28,22 @@ if (foreign.length > 0) {
   process.exit(1);
 }
 
-const wasi = new WASI({
-  version: 'preview1', // required from Node 20 on
-  args: [path, ...args],
-  env: {},
-  preopens: {},
-  returnOnExit: true,
-});
-const instance = await WebAssembly.instantiate(module, { [INTERFACE]: wasi.wasiImport });
+async function run(directory, ...args) {
+  const wasi = new WASI({
+    version: 'preview1', // required from Node 20 on
+    args: [path, '/data', ...args],
+    env: {},
+    preopens: { '/data': directory },
+    returnOnExit: true,
+  });
+  const instance = await WebAssembly.instantiate(module, { [INTERFACE]: wasi.wasiImport });
+  return wasi.start(instance);
+}
+
 // A trap is an exception here: node prints it and ends with status 1.
-process.exitCode = wasi.start(instance);
+const directory = await mkdtemp(join(tmpdir(), 'sapling-wasm-'));
+try {
+  process.exitCode = await run(directory) || await run(directory, 'again');
+} finally {
+  await rm(directory, { recursive: true });
+}

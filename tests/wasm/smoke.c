@@ -1,8 +1,12 @@
 /* smoke.c - the engine as a WebAssembly module: one pass over what a user would do with it.
  *
+ * Usage: smoke DIRECTORY [again]
+ *
  * Public headers only. Every claim is one check; the last line gives their count, and the exit
- * status is 0 if none failed. Both the C heap and a bounded linear arena are tried: a module's
- * memory is one region that grows, and the bound is what keeps a store from taking all of it. */
+ * status is 0 if none failed. Both the C heap and bounded arenas are tried: a module's memory is one
+ * region that grows, and the bound is what keeps a store from taking all of it. In DIRECTORY, which
+ * is empty at first, files are made. The first run leaves one of them open when it ends; `again`
+ * tries what that left. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -17,6 +21,7 @@ enum {
     LINEAR_BYTES = 4 * 1024 * 1024,
     SMALL_LINEAR_BYTES = 256 * 1024,
     PAGE_BYTES = 1024,
+    FILE_ROWS = 500,
 };
 
 static const char *store_name;
@@ -277,6 +282,132 @@ static void try_store(const char *name, SapMemArena *arena)
     check(db_close(db) == SAP_OK, "the DB closes");
 }
 
+/* ---- Files ---------------------------------------------------------------------------------- */
+
+static const char *directory;
+
+static void print_message(const char *text, void *ctx)
+{
+    (void)ctx;
+    printf("     message: %s\n", text);
+}
+
+static int open_file(const char *name, unsigned flags, DB **db_out)
+{
+    char path[512];
+    SapOpenOptions options = {.flags = flags, .on_message = print_message};
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    *db_out = NULL;
+    return db_open_path(path, &options, db_out);
+}
+
+static bool put_rows(DB *db, DBI dbi, unsigned from, unsigned end)
+{
+    Txn *txn = txn_begin(db, NULL, 0);
+    bool ok = txn != NULL;
+    for (unsigned i = from; i < end && ok; i++) {
+        ok = put_row(txn, dbi, i) == SAP_OK;
+    }
+    return ok && txn_commit(txn) == SAP_OK;
+}
+
+/* Whether both tables have the rows below FILE_ROWS and no others. */
+static bool has_file_rows(DB *db)
+{
+    Txn *txn = txn_begin(db, NULL, TXN_RDONLY);
+    bool ok =
+        txn != NULL && has_rows(txn, 0, FILE_ROWS, 0) && has_rows(txn, SECOND_TABLE, FILE_ROWS, 0);
+    txn_abort(txn);
+    return ok;
+}
+
+static void fill_file(DB *db)
+{
+    check(dbi_open(db, SECOND_TABLE, NULL, NULL, 0) == SAP_OK, "a table is made");
+    check(put_rows(db, 0, 0, FILE_ROWS / 2) && put_rows(db, SECOND_TABLE, 0, FILE_ROWS),
+          "rows of two tables are committed");
+    check(db_sync(db) == SAP_OK, "a checkpoint is made");
+    check(put_rows(db, 0, FILE_ROWS / 2, FILE_ROWS), "rows are committed behind it");
+}
+
+static void try_file(void)
+{
+    store_name = "file";
+    DB *db = NULL;
+    DB *other = NULL;
+    check(open_file("closed", 0, &db) == SAP_NOTFOUND, "a file that is not there is not found");
+    check(open_file("closed", SAP_OPEN_CREATE, &db) == SAP_OK, "a file is made");
+    if (db == NULL) {
+        return;
+    }
+    check(open_file("closed", 0, &other) == SAP_BUSY, "and is not opened twice");
+    fill_file(db);
+    try_large_value(db);
+    check(has_file_rows(db), "all rows are read");
+    check(db_close(db) == SAP_OK, "the file is closed");
+
+    check(open_file("closed", 0, &db) == SAP_OK, "and opened again");
+    if (db == NULL) {
+        return;
+    }
+    check(has_file_rows(db), "the rows are there");
+    check(sound(db), "the trees are sound");
+    check(put_rows(db, 0, 0, FILE_ROWS), "rows are written again");
+    check(db_close(db) == SAP_OK, "the file is closed again");
+
+    check(open_file("closed", SAP_OPEN_RDONLY, &db) == SAP_OK, "it is opened for reading");
+    if (db != NULL) {
+        check(has_file_rows(db) && sound(db), "it is the same");
+        check(txn_begin(db, NULL, 0) == NULL, "it is not written");
+        check(db_close(db) == SAP_OK, "it is closed");
+    }
+}
+
+static void leave_file_open(void)
+{
+    store_name = "crash";
+    DB *db = NULL;
+    check(open_file("crashed", SAP_OPEN_CREATE, &db) == SAP_OK, "a file is made");
+    if (db != NULL) {
+        fill_file(db);
+    }
+}
+
+static void try_what_was_left(void)
+{
+    store_name = "again";
+    DB *db = NULL;
+    check(open_file("crashed", SAP_OPEN_RDONLY, &db) == SAP_READONLY,
+          "a file with a log is not opened for reading only");
+    check(open_file("crashed", 0, &db) == SAP_OK, "a file that was not closed is opened");
+    if (db == NULL) {
+        return;
+    }
+    check(has_file_rows(db), "every commit is there");
+    check(sound(db), "the trees are sound");
+    check(put_rows(db, 0, FILE_ROWS, ROWS), "writing goes on");
+    check(db_close(db) == SAP_OK, "it is closed");
+    check(open_file("crashed", 0, &db) == SAP_OK, "and opened again");
+    if (db != NULL) {
+        Txn *txn = txn_begin(db, NULL, TXN_RDONLY);
+        check(has_rows(txn, 0, ROWS, 0), "with what was written since");
+        txn_abort(txn);
+        check(sound(db) && db_close(db) == SAP_OK, "and is sound");
+    }
+}
+
+/* ---- Arenas --------------------------------------------------------------------------------- */
+
+static SapMemArena *held_arena(uint64_t max_bytes)
+{
+    SapArenaOptions options = {.type = SAP_ARENA_BACKING_WASI_FD, .page_size = PAGE_BYTES};
+    options.cfg.mmap.fd = -1;
+    options.cfg.mmap.max_size = max_bytes;
+    SapMemArena *arena = NULL;
+    check(sap_arena_init(&arena, &options) == SAP_OK, "an arena is made");
+    return arena;
+}
+
 static SapMemArena *linear_arena(uint64_t max_bytes)
 {
     SapArenaOptions options = {.type = SAP_ARENA_BACKING_LINEAR, .page_size = PAGE_BYTES};
@@ -335,17 +466,32 @@ static void try_full_arena(void)
     sap_arena_destroy(arena);
 }
 
-int main(void)
+static void try_arena(const char *name, SapMemArena *arena)
 {
-    try_store("heap", NULL);
-
-    store_name = "linear";
-    SapMemArena *arena = linear_arena(LINEAR_BYTES);
-    try_store("linear", arena);
+    try_store(name, arena);
     check(sap_arena_active_pages(arena) == 0, "the arena has its pages back");
     sap_arena_destroy(arena);
+}
 
-    try_full_arena();
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        fprintf(stderr, "usage: smoke DIRECTORY [again]\n");
+        return 2;
+    }
+    directory = argv[1];
+    if (argc > 2) {
+        try_what_was_left();
+    } else {
+        try_store("heap", NULL);
+        store_name = "linear";
+        try_arena("linear", linear_arena(LINEAR_BYTES));
+        store_name = "held";
+        try_arena("held", held_arena(LINEAR_BYTES));
+        try_full_arena();
+        try_file();
+        leave_file_open();
+    }
 
     printf("wasm-check: %u passed, %u failed\n", passed, failed);
     return failed == 0 && passed > 0 ? 0 : 1;

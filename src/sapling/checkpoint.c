@@ -1,0 +1,517 @@
+/* checkpoint.c - moving what is committed into the data file.
+ *
+ * Under the writer lock, between transactions: the log starts a new segment, and the newest version
+ * with the set of its pages is captured and pinned. From then on writers go on. The pages written
+ * since the last capture get their checksums, go to disk and are synced; then the meta; then the log
+ * before it is removed; and only then the checkpoint before it loses its pin. */
+#include "sapling/dbfile.h"
+
+#include <inttypes.h>
+
+#include "common/assert.h"
+#include "common/fault.h"
+#include "common/mem.h"
+
+enum { PIECE_BYTES = 1 << 20 }; /* goes to disk at a time, so that syncs of the log find a way */
+
+/* ---- Checksums ------------------------------------------------------------------------------ */
+
+/* Nobody else touches these bytes of a page that a version holds; others read what is behind. */
+static void stamp(uint8_t *page, uint64_t sum)
+{
+    uint64_t stored = 0;
+    store_u64le((uint8_t *)&stored, sum);
+    atomic_store_relaxed((SAP_ATOMIC(uint64_t) *)(void *)(page + PAGE_CHECKSUM), stored);
+}
+
+uint64_t page_stamp(const uint8_t *page)
+{
+    uint64_t stored =
+        atomic_load_relaxed((const SAP_ATOMIC(uint64_t) *)(const void *)(page + PAGE_CHECKSUM));
+    return load_u64le((const uint8_t *)&stored);
+}
+
+/* How many pages the page's run has, 1 for a node; 0: that cannot be. */
+static uint32_t pages_of(const uint8_t *page, uint32_t page_size)
+{
+    if (page[PAGE_TYPE] != PAGE_OVERFLOW) {
+        return page[PAGE_TYPE] == PAGE_LEAF || page[PAGE_TYPE] == PAGE_BRANCH ? 1 : 0;
+    }
+    uint64_t bytes = (uint64_t)PAGE_HEADER + load_u32le(page + PAGE_RUN_LEN);
+    uint32_t pages = load_u32le(page + PAGE_RUN_PAGES);
+    return pages == (bytes + page_size - 1) / page_size ? pages : 0;
+}
+
+bool page_is_intact(const DbFile *file, const uint8_t *page, uint32_t pgno)
+{
+    uint32_t high = atomic_load_acquire(&file->env->arena->high);
+    uint32_t pages = pages_of(page, file->env->page_size);
+    return page_no(page) == pgno && pages > 0 && pages <= high - pgno &&
+           page_stamp(page) == page_checksum(page, file->env->page_size, file->db_id);
+}
+
+/* ---- Pages as they are found ---------------------------------------------------------------- */
+
+bool checkpoint_has_pages(const DbFile *file, uint32_t pgno, uint32_t pages)
+{
+    const Found *found = &file->found;
+    bool has = pgno >= file_first_page(file->env->page_size) && pgno < found->high &&
+               pages <= found->high - pgno;
+    for (uint32_t i = 0; has && i < pages; i++) {
+        has = arena_bit(found->used, pgno + i);
+    }
+    return has;
+}
+
+/* Whether everything that a node refers to was in use: what was free then may be anything soon. */
+static bool refers_to_pages(const DbFile *file, const uint8_t *page)
+{
+    uint32_t n = page_count(page);
+    bool sound = true;
+    if (!page_is_leaf(page)) {
+        for (uint32_t i = 0; sound && i < n; i++) {
+            sound = checkpoint_has_pages(file, branch_child(page, i), 1);
+        }
+    } else if ((page_flags(page) & PAGE_OWNS_RUNS) != 0) {
+        for (uint32_t i = 0; sound && i < n; i++) {
+            LeafRow row = leaf_row(page, i);
+            sound = row.val_code != CELL_VAL_ELSEWHERE ||
+                    checkpoint_has_pages(file, row_run(&row),
+                                         run_pages(file->env->page_size, row_run_len(&row)));
+        }
+    }
+    return sound;
+}
+
+/* What is wrong with a page whose checksum is right, or NULL. */
+static const char *page_damage(const DbFile *file, const uint8_t *page, uint32_t pgno)
+{
+    const Found *found = &file->found;
+    if (page_birth(page) > found->txnid) {
+        return "is from the future";
+    }
+    if (found->used != NULL && !checkpoint_has_pages(file, pgno, 1)) {
+        return "is not in use";
+    }
+    if (page[PAGE_TYPE] == PAGE_OVERFLOW) {
+        return page_level(page) == 0 ? NULL : "is a run with a level";
+    }
+    const char *damage = node_damage(page, file->env->page_size);
+    if (damage != NULL) {
+        return damage;
+    }
+    return found->used != NULL && refers_to_pages(file, page) ? NULL : "refers to pages not in use";
+}
+
+/* The keys of a DUPSORT table are pairs wherever they are. */
+static bool holds_pairs(const uint8_t *page)
+{
+    bool sound = true;
+    for (uint32_t i = 0; sound && i < page_count(page); i++) {
+        if (page_is_leaf(page)) {
+            LeafRow row = leaf_row(page, i);
+            sound = pair_is_valid(row.key, row.key_len, false);
+        } else if (i > 0) {
+            uint8_t in_head[SEP_IN_HEAD];
+            SepRef sep = branch_sep(page, i, in_head);
+            sound = pair_is_valid(sep.rest, sep.rest_len, false);
+        }
+    }
+    return sound;
+}
+
+/* Of an order that is not that of bytes, first and last row only: enough for a walk to end. */
+static bool ascends(const Table *table, const uint8_t *page)
+{
+    uint32_t n = page_count(page);
+    if (!page_is_leaf(page) || n == 1 || table->order.cmp == NULL) {
+        return true;
+    }
+    LeafRow first = leaf_row(page, 0);
+    LeafRow last = leaf_row(page, n - 1);
+    return key_compare(table->order, first.key, first.key_len, last.key, last.key_len) < 0;
+}
+
+/* What is wrong with a sound page among those of its table, or NULL. */
+static const char *table_damage(const DbFile *file, const uint8_t *page, uint32_t pgno)
+{
+    const SapEnv *env = file->env;
+    uint32_t dbi = page_flags(page) & PAGE_DBI_MASK;
+    const Table *table = dbi == ENV_CATALOG ? &env->catalog : table_get(env, dbi);
+    bool node = page[PAGE_TYPE] != PAGE_OVERFLOW;
+    for (uint32_t i = 0; i < env->table_count; i++) {
+        if (file->found.roots[i] == pgno && (!node || i != dbi)) {
+            return "is no root of its table";
+        }
+    }
+    if (!node) {
+        return NULL;
+    }
+    if (table == NULL || (page_flags(page) & ~(uint32_t)PAGE_OWNS_RUNS) != table->page_flags) {
+        return "is not of the table's kind";
+    }
+    if (table->pairs != NULL && !holds_pairs(page)) {
+        return "has keys that are not pairs";
+    }
+    return ascends(table, page) ? NULL : "a row is not above the one before";
+}
+
+static int report_damage(DbFile *file, const uint8_t *page, uint32_t pgno, const char *damage)
+{
+    return damage == NULL
+               ? SAP_OK
+               : dbfile_report(file, SAP_CORRUPT, "damaged: page %u of table %u is not a page: %s",
+                               pgno, page_flags(page) & PAGE_DBI_MASK, damage);
+}
+
+static int check_alone(DbFile *file, uint32_t pgno)
+{
+    SapMemArena *arena = file->env->arena;
+    if (pgno < file_first_page(file->env->page_size) || pgno >= atomic_load_acquire(&arena->high)) {
+        return dbfile_report(file, SAP_CORRUPT,
+                             "damaged: page %u is referred to, which is not there", pgno);
+    }
+    const uint8_t *page = arena_peek(arena, pgno);
+    if (page_no(page) == pgno && page_birth(page) > file->opened_txnid) {
+        return dbfile_report(file, SAP_CORRUPT,
+                             "damaged: page %u is younger than the header that leads to it", pgno);
+    }
+    if (!page_is_intact(file, page, pgno)) {
+        uint32_t dbi = page_flags(page) & PAGE_DBI_MASK;
+        return dbfile_report(file, SAP_CORRUPT,
+                             "damaged: page %u (its table is, or was, %u) fails its checksum", pgno,
+                             dbi);
+    }
+    return report_damage(file, page, pgno, page_damage(file, page, pgno));
+}
+
+static int check_in_table(DbFile *file, uint32_t pgno)
+{
+    const uint8_t *page = arena_peek(file->env->arena, pgno);
+    return report_damage(file, page, pgno, table_damage(file, page, pgno));
+}
+
+int checkpoint_check_page(void *ctx, uint32_t pgno)
+{
+    DbFile *file = (DbFile *)ctx;
+    int rc = check_alone(file, pgno);
+    if (rc == SAP_OK) {
+        rc = check_in_table(file, pgno);
+    }
+    if (rc == SAP_OK) {
+        arena_trust(file->env->arena, pgno);
+    }
+    return rc;
+}
+
+static int check_each(DbFile *file, const uint64_t *pages,
+                      int (*check)(DbFile *file, uint32_t pgno))
+{
+    uint32_t high = atomic_load_acquire(&file->env->arena->high);
+    int rc = SAP_OK;
+    for (uint32_t pgno = 0; pgno < high && rc == SAP_OK;) {
+        uint32_t count = 1;
+        if (arena_bit(pages, pgno)) {
+            rc = check(file, pgno);
+            count = rc == SAP_OK
+                        ? pages_of(arena_peek(file->env->arena, pgno), file->env->page_size)
+                        : 1;
+        }
+        pgno += count;
+    }
+    return rc;
+}
+
+int checkpoint_check_pages(DbFile *file, const uint64_t *pages)
+{
+    return check_each(file, pages, check_alone);
+}
+
+int checkpoint_check_tables(DbFile *file, const uint64_t *pages)
+{
+    return check_each(file, pages, check_in_table);
+}
+
+/* ---- Capture -------------------------------------------------------------------------------- */
+
+typedef struct Capture {
+    uint64_t *used;
+    uint64_t *dirty;
+    size_t words;
+    uint8_t *bitmap; /* the run that will hold `used` */
+    Meta meta;
+} Capture;
+
+static void capture_release(Capture *capture)
+{
+    mem_free(MEM_SCRATCH, capture->used, capture->words * sizeof *capture->used);
+    mem_free(MEM_SCRATCH, capture->dirty, capture->words * sizeof *capture->dirty);
+}
+
+static int capture_memory(Capture *capture, size_t words)
+{
+    capture->words = words;
+    capture->used = (uint64_t *)mem_alloc(MEM_SCRATCH, words * sizeof *capture->used);
+    capture->dirty = (uint64_t *)mem_alloc(MEM_SCRATCH, words * sizeof *capture->dirty);
+    return capture->used != NULL && capture->dirty != NULL ? SAP_OK : SAP_NOMEM;
+}
+
+static void give_spare_bitmap(DbFile *file)
+{
+    if (file->spare_bitmap_pages > 0) {
+        arena_free_run(file->env->arena, file->spare_bitmap, file->spare_bitmap_pages);
+        file->spare_bitmap_pages = 0;
+    }
+}
+
+/* A run for the bitmap of all pages, those of the run included. */
+static int take_bitmap_run(DbFile *file, Capture *capture)
+{
+    /* Each bitmap goes where the one before the last was, as long as it fits: in a full file there
+     * may be no other place. */
+    SapMemArena *arena = file->env->arena;
+    uint32_t page_size = file->env->page_size;
+    uint32_t pages = 0;
+    uint32_t wanted = 1;
+    do {
+        pages = wanted;
+        uint64_t bytes =
+            PAGE_HEADER +
+            ((uint64_t)atomic_load_relaxed(&arena->high) + 2 * (uint64_t)pages + 7) / 8;
+        wanted = (uint32_t)((bytes + page_size - 1) / page_size);
+    } while (wanted > pages);
+    if (file->spare_bitmap_pages >= pages) {
+        capture->bitmap = arena_page(arena, file->spare_bitmap);
+        capture->meta.bitmap = file->spare_bitmap;
+        capture->meta.bitmap_pages = file->spare_bitmap_pages;
+        file->spare_bitmap_pages = 0;
+        return SAP_OK;
+    }
+    uint32_t pgno = 0;
+    int rc = arena_alloc_run(arena, pages, true, &capture->bitmap, &pgno);
+    if (rc == SAP_OK) {
+        give_spare_bitmap(file); /* too small by now */
+        capture->meta.bitmap = pgno;
+        capture->meta.bitmap_pages = pages;
+    }
+    return rc;
+}
+
+/* The writer lock is held, no write transaction is open. */
+static int capture_take(DbFile *file, Capture *capture)
+{
+    SapEnv *env = file->env;
+    Version newest;
+    version_get(&env->newest, &newest);
+    int rc = capture_memory(capture, env->pager.track_words);
+    if (rc == SAP_OK) {
+        rc = take_bitmap_run(file, capture);
+    }
+    if (rc != SAP_OK) {
+        return rc == SAP_IO ? dbfile_fail(file, "growing the data file") : rc;
+    }
+    rc = arena_file_grow(env->arena, &file->data, atomic_load_relaxed(&env->arena->high));
+    const char *what = "growing the data file";
+    WalPoint point = {0};
+    if (rc == SAP_OK) {
+        rc = wal_rotate(file->wal, &point);
+        what = "writing the log";
+    }
+    if (rc != SAP_OK) {
+        file->spare_bitmap = capture->meta.bitmap;
+        file->spare_bitmap_pages = capture->meta.bitmap_pages;
+        return rc == SAP_IO ? dbfile_fail(file, what) : rc;
+    }
+    capture->meta.db_id = file->db_id;
+    capture->meta.page_size = env->page_size;
+    capture->meta.number = file->meta.number + 1;
+    capture->meta.txnid = newest.txnid;
+    capture->meta.catalog = newest.catalog;
+    capture->meta.catalog_rows = env->catalog.tree.entries;
+    capture->meta.high = atomic_load_relaxed(&env->arena->high);
+    capture->meta.wal = point;
+    atomic_store_full(&file->pin_making, newest.txnid);
+    pager_capture(&env->pager, capture->used, capture->dirty);
+    wal_with_lock(file->wal, dbfile_on_capture, file);
+    return SAP_OK;
+}
+
+/* ---- Writing -------------------------------------------------------------------------------- */
+
+static void fill_bitmap(const DbFile *file, const Capture *capture)
+{
+    uint8_t *run = capture->bitmap;
+    uint32_t len = capture->meta.bitmap_pages * file->env->page_size - PAGE_HEADER;
+    store_u64le(run + PAGE_BIRTH, capture->meta.txnid);
+    store_u32le(run + PAGE_NO, capture->meta.bitmap);
+    run[PAGE_TYPE] = PAGE_OVERFLOW;
+    run[PAGE_LEVEL] = 0;
+    page_set_flags(run, ENV_CATALOG);
+    store_u32le(run + PAGE_RUN_LEN, len);
+    store_u32le(run + PAGE_RUN_PAGES, capture->meta.bitmap_pages);
+    for (uint32_t i = 0; i < len; i++) {
+        uint64_t word = i / 8 < capture->words ? capture->used[i / 8] : 0;
+        run[PAGE_HEADER + i] = (uint8_t)(word >> (i % 8 * 8));
+    }
+    stamp(run, page_checksum(run, file->env->page_size, file->db_id));
+}
+
+static int write_pages(DbFile *file, uint32_t first, uint32_t end)
+{
+    int rc = arena_file_write(file->env->arena, &file->data, first, end);
+    return rc == SAP_OK ? SAP_OK : dbfile_fail(file, "writing the data file");
+}
+
+/* The first page from `from` on whose bit is set, or the end. */
+static uint32_t next_bit(const Capture *capture, const uint64_t *bits, uint32_t from)
+{
+    size_t i = from / 64;
+    if (i >= capture->words) {
+        return capture->meta.high;
+    }
+    uint64_t word = bits[i] & (UINT64_MAX << (from % 64));
+    while (word == 0) {
+        if (++i == capture->words) {
+            return capture->meta.high;
+        }
+        word = bits[i];
+    }
+    return (uint32_t)(i * 64 + (size_t)__builtin_ctzll(word));
+}
+
+/* Stamps the pages written since the last capture and sends them to disk, piece by piece. */
+static int write_dirty(DbFile *file, const Capture *capture)
+{
+    const SapMemArena *arena = file->env->arena;
+    uint32_t page_size = file->env->page_size;
+    uint32_t high = capture->meta.high;
+    uint32_t first = 0; /* of what is stamped and not sent */
+    uint32_t end = 0;
+    int rc = SAP_OK;
+    for (uint32_t pgno = next_bit(capture, capture->dirty, 0); pgno < high && rc == SAP_OK;
+         pgno = next_bit(capture, capture->dirty, end)) {
+        uint8_t *page = arena_page(arena, pgno);
+        uint32_t pages = pages_of(page, page_size);
+        SAP_ASSERT(page_no(page) == pgno && pages > 0);
+        stamp(page, page_checksum(page, page_size, file->db_id));
+        if (pgno != end || (uint64_t)(end - first) * page_size >= PIECE_BYTES) {
+            rc = end > first ? write_pages(file, first, end) : SAP_OK;
+            first = pgno;
+        }
+        end = pgno + pages;
+    }
+    if (rc == SAP_OK && end > first) {
+        rc = write_pages(file, first, end);
+    }
+    return rc;
+}
+
+int checkpoint_write_meta(DbFile *file, const Meta *meta)
+{
+    uint8_t bytes[FILE_BLOCK] = {0};
+    meta_encode(meta, bytes);
+    int rc = disk_write(&file->data, meta_offset(meta->number, 0), bytes, sizeof bytes);
+    if (rc == SAP_OK) {
+        rc = disk_write(&file->data, meta_offset(meta->number, 1), bytes, sizeof bytes);
+    }
+    fault_step("meta written");
+    if (rc == SAP_OK) {
+        rc = disk_sync(&file->data);
+    }
+    fault_step("meta synced");
+    return rc;
+}
+
+static int write_all(DbFile *file, const Capture *capture)
+{
+    fill_bitmap(file, capture);
+    const Meta *meta = &capture->meta;
+    int rc = write_pages(file, meta->bitmap, meta->bitmap + meta->bitmap_pages);
+    if (rc == SAP_OK) {
+        rc = write_dirty(file, capture);
+    }
+    fault_step("pages written");
+    if (rc == SAP_OK && disk_sync(&file->data) != SAP_OK) {
+        rc = dbfile_fail(file, "syncing the data file");
+    }
+    fault_step("pages synced");
+    if (rc == SAP_OK && checkpoint_write_meta(file, &capture->meta) != SAP_OK) {
+        rc = dbfile_fail(file, "writing the data file's header");
+    }
+    return rc;
+}
+
+/* ---- The whole ------------------------------------------------------------------------------ */
+
+/* The new meta is on disk: the log before it goes, then what only the older one needed. */
+static int release_before(DbFile *file)
+{
+    int rc = wal_release(file->wal, file->meta.wal.segment);
+    if (rc != SAP_OK) {
+        return rc == SAP_IO ? dbfile_fail(file, "removing old log segments") : rc;
+    }
+    atomic_store_full(&file->pin_checkpoint, file->meta.txnid);
+    atomic_store_full(&file->pin_making, 0);
+    give_spare_bitmap(file);
+    file->spare_bitmap = file->before.bitmap;
+    file->spare_bitmap_pages = file->before.bitmap_pages;
+    file->unreleased = false;
+    return SAP_OK;
+}
+
+static int make(DbFile *file, unsigned flags)
+{
+    bool locked = (flags & CHECKPOINT_LOCKED) != 0;
+    SapEnv *env = file->env;
+    Version newest;
+    version_get(&env->newest, &newest);
+    int rc = file->unreleased ? release_before(file) : SAP_OK;
+    if (rc == SAP_OK && newest.txnid == file->meta.txnid && (flags & CHECKPOINT_FORCED) == 0) {
+        return SAP_OK;
+    }
+    if (rc == SAP_OK) {
+        rc = wal_prepare(file->wal); /* may take long: before writers are kept waiting */
+    }
+    if (rc != SAP_OK) {
+        return rc == SAP_IO ? dbfile_fail(file, "making a log segment") : rc;
+    }
+    if (!locked && !writer_lock_take_briefly(&env->lock, true)) {
+        return SAP_BUSY;
+    }
+    version_get(&env->newest, &newest);
+    bool due = newest.txnid != file->meta.txnid || (flags & CHECKPOINT_FORCED) != 0;
+    Capture capture = {0};
+    rc = due ? capture_take(file, &capture) : SAP_OK;
+    if (!locked) {
+        writer_lock_release(&env->lock);
+    }
+    if (rc == SAP_OK && due) {
+        rc = write_all(file, &capture);
+    }
+    if (rc == SAP_OK && due) {
+        file->before = file->meta;
+        file->meta = capture.meta;
+        file->unreleased = true;
+        wal_with_lock(file->wal, dbfile_on_checkpoint, file);
+        rc = release_before(file);
+    }
+    capture_release(&capture);
+    return rc;
+}
+
+int checkpoint_run(DbFile *file, unsigned flags, uint64_t until)
+{
+    mutex_lock(&file->checkpointing);
+    int rc = SAP_OK;
+    if (atomic_load_acquire(&file->failed)) {
+        rc = SAP_IO;
+    } else if (until == 0 || dbfile_durable_txnid(file) < until) {
+        rc = make(file, flags);
+    }
+    mutex_unlock(&file->checkpointing);
+    /* Commits may be waiting for room in the log, whoever made it. */
+    mutex_lock(&file->lock);
+    cond_broadcast(&file->changed);
+    mutex_unlock(&file->lock);
+    return rc;
+}

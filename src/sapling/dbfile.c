@@ -1,0 +1,633 @@
+/* dbfile.c - commits on their way to disk, and the thread that works behind them. See dbfile.h. */
+#include "sapling/dbfile.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "common/assert.h"
+#include "common/clock.h"
+#include "common/fault.h"
+#include "common/mem.h"
+#include "sapling/effects.h"
+
+enum {
+    LOG_FACTOR = 4,   /* commits wait when the log is so many times what starts a checkpoint */
+    DIRTY_FACTOR = 4, /* pages not in a checkpoint, in the same measure, start one too */
+    CHECKPOINT_RETRY_MS = 200,
+    ASYNC_DELAY_MS = 5, /* a commit that nobody waits for is on disk after about so long */
+    FOREIGN_CLOCK_POLL_MS = 20,
+};
+
+#define NS_PER_MS UINT64_C(1000000)
+
+/* ---- Telling -------------------------------------------------------------------------------- */
+
+int dbfile_report(DbFile *file, int rc, const char *format, ...)
+{
+    atomic_store_relaxed(&file->told, true);
+    if (file->options.on_message == NULL) {
+        return rc;
+    }
+    char text[1024];
+    int at = snprintf(text, sizeof text, "%s: ", file->shown);
+    if (at > 0 && (size_t)at < sizeof text) {
+        va_list args;
+        va_start(args, format);
+        (void)vsnprintf(text + at, sizeof text - (size_t)at, format, args);
+        va_end(args);
+    }
+    file->options.on_message(text, file->options.callback_ctx);
+    return rc;
+}
+
+int dbfile_fail(DbFile *file, const char *what)
+{
+    bool expected = false;
+    if (atomic_cas_full(&file->failed, &expected, true)) {
+        (void)dbfile_report(
+            file, SAP_IO,
+            "%s failed. Commits that were not acknowledged may be lost; reading goes "
+            "on, writing does not: close the database, see to the disk, open it again",
+            what);
+        /* Nothing will make room in the log any more. */
+        mutex_lock(&file->lock);
+        cond_broadcast(&file->changed);
+        mutex_unlock(&file->lock);
+    }
+    return SAP_IO;
+}
+
+uint64_t dbfile_now_ns(const DbFile *file)
+{
+    return file != NULL && file->options.clock_ns != NULL
+               ? file->options.clock_ns(file->options.source_ctx)
+               : clock_mono_ns(NULL);
+}
+
+const NamedOrder *dbfile_order_named(const DbFile *file, const char *name, size_t len)
+{
+    for (uint32_t i = 0; file != NULL && i < file->order_count; i++) {
+        if (strlen(file->orders[i].name) == len && memcmp(file->orders[i].name, name, len) == 0) {
+            return &file->orders[i];
+        }
+    }
+    return NULL;
+}
+
+const NamedOrder *dbfile_order_of(const DbFile *file, KeyOrder order)
+{
+    for (uint32_t i = 0; i < file->order_count; i++) {
+        if (file->orders[i].order.cmp == order.cmp && file->orders[i].order.ctx == order.ctx) {
+            return &file->orders[i];
+        }
+    }
+    return NULL;
+}
+
+/* ---- Versions on their way ------------------------------------------------------------------ */
+
+int dbfile_check(DbFile *file, bool write)
+{
+    if (file->wal == NULL) {
+        return write ? SAP_READONLY : SAP_OK;
+    }
+    return atomic_load_acquire(&file->failed) ? SAP_IO : SAP_OK;
+}
+
+bool dbfile_is_logged(const DbFile *file)
+{
+    return file->options.sync_mode != SAP_SYNC_NONE;
+}
+
+VersionCell *dbfile_durable(DbFile *file)
+{
+    return &file->durable;
+}
+
+void dbfile_scan(DbFile *file, Pager *pager)
+{
+    pager_pins_mark(pager, atomic_load_full(&file->pin_syncing));
+    pager_pins_mark(pager, atomic_load_full(&file->pin_synced));
+    pager_pins_mark(pager, atomic_load_full(&file->pin_durable));
+    pager_pins_mark(pager, atomic_load_full(&file->pin_making));
+    pager_pins_mark(pager, atomic_load_full(&file->pin_checkpoint));
+}
+
+/* The synced version becomes the durable one, if nothing is in the way. Readers may pin the old one
+ * until the cell has moved, hence its pin goes last. */
+static void advance_durable(DbFile *file)
+{
+    if (file->barrier == 0 || file->synced.txnid < file->barrier) {
+        version_put(&file->durable, &file->synced);
+        atomic_store_full(&file->pin_durable, file->synced.txnid);
+    }
+}
+
+void dbfile_on_closed(void *ctx)
+{
+    DbFile *file = (DbFile *)ctx;
+    version_get(&file->env->newest, &file->syncing);
+    atomic_store_full(&file->pin_syncing, file->syncing.txnid);
+}
+
+void dbfile_on_synced(void *ctx)
+{
+    DbFile *file = (DbFile *)ctx;
+    file->synced = file->syncing;
+    atomic_store_full(&file->pin_synced, file->synced.txnid);
+    advance_durable(file);
+}
+
+void dbfile_on_capture(void *ctx)
+{
+    DbFile *file = (DbFile *)ctx;
+    version_get(&file->env->newest, &file->captured);
+    file->barrier_after = 0;
+}
+
+void dbfile_on_checkpoint(void *ctx)
+{
+    DbFile *file = (DbFile *)ctx;
+    file->barrier = file->barrier_after;
+    if (!dbfile_is_logged(file)) {
+        file->synced = file->captured;
+        atomic_store_full(&file->pin_synced, file->synced.txnid);
+        atomic_store_full(&file->pin_syncing, file->synced.txnid);
+    }
+    advance_durable(file);
+}
+
+/* ---- Commits -------------------------------------------------------------------------------- */
+
+/* Makes the background thread look whether there is something to do. */
+static void nudge(DbFile *file)
+{
+    bool expected = false;
+    if (!atomic_load_full(&file->nudged) && atomic_cas_full(&file->nudged, &expected, true)) {
+        mutex_lock(&file->lock);
+        cond_broadcast(&file->changed);
+        mutex_unlock(&file->lock);
+    }
+}
+
+void dbfile_short_of_room(DbFile *file)
+{
+    if (file->wal != NULL) {
+        atomic_store_full(&file->short_of_room, true);
+        nudge(file);
+    }
+}
+
+void dbfile_hold(DbFile *file)
+{
+    atomic_add_full(&file->held, 1);
+}
+
+void dbfile_let_go(DbFile *file)
+{
+    atomic_add_full(&file->held, UINT32_MAX);
+}
+
+bool dbfile_is_held(DbFile *file)
+{
+    return file != NULL && atomic_load_full(&file->held) != 0;
+}
+
+static uint64_t newest_txnid(DbFile *file)
+{
+    Version newest;
+    version_get(&file->env->newest, &newest);
+    return newest.txnid;
+}
+
+uint64_t dbfile_durable_txnid(DbFile *file)
+{
+    Version durable;
+    version_get(&file->durable, &durable);
+    return durable.txnid;
+}
+
+static int wait_for_log(DbFile *file, uint64_t lsn)
+{
+    return wal_wait(file->wal, lsn) == SAP_OK ? SAP_OK : dbfile_fail(file, "writing the log");
+}
+
+int dbfile_check_level(DbFile *file, const SapTxnCtx *txn)
+{
+    return !txn->level.damaged
+               ? SAP_OK
+               : dbfile_report(file, SAP_CORRUPT,
+                               "damaged: the transaction met a page that is used in two places");
+}
+
+int dbfile_reserve(DbFile *file, SapTxnCtx *txn)
+{
+    static const uint8_t barrier[] = {EFFECT_BARRIER};
+    SapEnv *env = txn->env;
+    int rc = dbfile_check_level(file, txn);
+    env->record = (Slice){0};
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    if (env->log_effects) {
+        rc = effects_finish(txn, &env->record);
+    } else if (txn->level.taken != 0 || txn->level.freed != 0) {
+        /* What is before a barrier must not wait for its checkpoint. */
+        rc = dbfile_is_logged(file) ? wait_for_log(file, txn->base) : dbfile_check(file, true);
+        env->record = (Slice){barrier, sizeof barrier};
+    }
+    if (rc != SAP_OK || env->record.len == 0 || !dbfile_is_logged(file)) {
+        return rc;
+    }
+    rc = wal_reserve(file->wal, env->record.len);
+    return rc == SAP_IO ? dbfile_fail(file, "writing the log") : rc;
+}
+
+typedef struct Publish {
+    DbFile *file;
+    uint64_t lsn;
+    void (*publish)(void *ctx);
+    void *ctx;
+} Publish;
+
+static void publish_bulk(void *ctx)
+{
+    Publish *bulk = (Publish *)ctx;
+    DbFile *file = bulk->file;
+    file->barrier = file->barrier == 0 ? bulk->lsn : file->barrier;
+    file->barrier_after = file->barrier_after == 0 ? bulk->lsn : file->barrier_after;
+    bulk->publish(bulk->ctx);
+}
+
+int dbfile_append(DbFile *file, uint64_t lsn, void (*publish)(void *ctx), SapTxnCtx *txn)
+{
+    SapEnv *env = txn->env;
+    if (!dbfile_is_logged(file)) {
+        wal_with_lock(file->wal, publish, txn);
+        return SAP_OK;
+    }
+    Publish bulk = {.file = file, .lsn = lsn, .publish = publish, .ctx = txn};
+    int rc =
+        env->log_effects
+            ? wal_append(file->wal, lsn, env->record.data, env->record.len, publish, txn)
+            : wal_append(file->wal, lsn, env->record.data, env->record.len, publish_bulk, &bulk);
+    return rc == SAP_OK ? SAP_OK : dbfile_fail(file, "writing the log");
+}
+
+static bool wants_checkpoint(DbFile *file)
+{
+    uint64_t dirty = atomic_load_relaxed(&file->env->pager.dirty_count) * file->env->page_size;
+    return wal_bytes(file->wal) >= file->options.checkpoint_bytes ||
+           dirty / DIRTY_FACTOR >= file->options.checkpoint_bytes ||
+           atomic_load_relaxed(&file->short_of_room);
+}
+
+#if SAPLING_THREADED
+
+/* The log must not grow without bound while a checkpoint is made. One that cannot be made now, for
+ * want of room, is no reason to wait. */
+static void wait_for_room(DbFile *file)
+{
+    uint64_t most = file->options.checkpoint_bytes * LOG_FACTOR;
+    if (wal_bytes(file->wal) < most || pthread_equal(pthread_self(), file->thread)) {
+        return;
+    }
+    mutex_lock(&file->lock);
+    while (file->running && !file->stop && file->checkpoint_rc == SAP_OK &&
+           !atomic_load_acquire(&file->failed) && wal_bytes(file->wal) >= most) {
+        cond_wait(&file->changed, &file->lock);
+    }
+    mutex_unlock(&file->lock);
+}
+
+/* What the background thread does in time. */
+static void look_after(DbFile *file)
+{
+    if (wants_checkpoint(file) || wal_wants_prepare(file->wal) ||
+        atomic_load_relaxed(&file->unsynced)) {
+        nudge(file);
+    }
+    wait_for_room(file);
+}
+
+#else
+
+/* Without threads, whoever committed does it. */
+static void look_after(DbFile *file)
+{
+    if (wants_checkpoint(file)) {
+        (void)checkpoint_run(file, 0, 0);
+    }
+}
+
+#endif
+
+static void deliver_durable(DbFile *file, bool wait)
+{
+    WatchHub *hub = atomic_load_acquire(&file->hub);
+    if (hub != NULL) {
+        watch_deliver_until(hub, dbfile_durable_txnid(file), wait);
+    }
+}
+
+static int wait_until_durable(DbFile *file, uint64_t lsn)
+{
+    if (dbfile_durable_txnid(file) >= lsn) {
+        return SAP_OK;
+    }
+    int rc = dbfile_is_logged(file) ? wait_for_log(file, lsn) : SAP_OK;
+    while (rc == SAP_OK && dbfile_durable_txnid(file) < lsn) {
+        rc = checkpoint_run(file, 0, lsn); /* a bulk commit is in the way */
+    }
+    return rc;
+}
+
+int dbfile_committed(DbFile *file, uint64_t lsn, bool wait, WatchHub *hub, uint64_t batch)
+{
+    int rc = SAP_OK;
+    if (file->options.sync_mode != SAP_SYNC_COMMIT) {
+        if (file->options.sync_mode == SAP_SYNC_PERIODIC) {
+            atomic_store_full(&file->unsynced, true);
+        }
+        watch_deliver(hub, batch);
+    } else if (wait) {
+        rc = wait_until_durable(file, lsn);
+        if (rc == SAP_OK) {
+            watch_deliver(hub, batch);
+        } else if (rc != SAP_IO) {
+            /* Others build on it already: it can neither be taken back nor acknowledged. */
+            rc = dbfile_fail(file, "the checkpoint that a bulk commit needs");
+        }
+        if (rc != SAP_OK && batch != 0) {
+            atomic_store_release(&file->hub, hub); /* nobody will be told: for dbfile_settle() */
+        }
+    } else {
+        if (batch != 0) {
+            atomic_store_release(&file->hub, hub);
+        }
+        atomic_store_full(&file->unsynced, true);
+    }
+    if (rc == SAP_OK) {
+        look_after(file);
+    }
+    dbfile_let_go(file);
+    return rc;
+}
+
+int dbfile_defined(DbFile *file, uint64_t lsn)
+{
+    int rc = dbfile_wait(file, lsn);
+    if (rc != SAP_OK && rc != SAP_IO) {
+        rc = dbfile_fail(file, "the checkpoint that a definition or a restore needs");
+    }
+    dbfile_let_go(file);
+    return rc;
+}
+
+int dbfile_wait(DbFile *file, uint64_t lsn)
+{
+    if (file->wal == NULL) {
+        return SAP_OK;
+    }
+    int rc = wait_until_durable(file, lsn);
+    if (rc == SAP_OK) {
+        deliver_durable(file, true);
+    }
+    return rc;
+}
+
+int dbfile_sync(DbFile *file)
+{
+    if (file->wal == NULL) {
+        return SAP_OK;
+    }
+    int rc = dbfile_check(file, true);
+    if (rc == SAP_OK && dbfile_is_logged(file)) {
+        rc = wait_for_log(file, newest_txnid(file));
+    }
+    if (rc == SAP_OK) {
+        rc = checkpoint_run(file, 0, 0);
+        deliver_durable(file, true);
+    }
+    return rc;
+}
+
+/* ---- The background thread ------------------------------------------------------------------ */
+
+#if SAPLING_THREADED
+
+/* Of readers that began before `seen`, no more is said. */
+static void look_for_slow_readers(DbFile *file, uint64_t *seen)
+{
+    if (file->options.on_slow_reader == NULL) {
+        return;
+    }
+    uint64_t now = dbfile_now_ns(file);
+    uint64_t age = file->options.slow_reader_ms * NS_PER_MS;
+    uint64_t bound = now > age ? now - age : 0;
+    for (SapTxnCtx *txn = atomic_load_full(&file->env->readers); txn != NULL; txn = txn->next) {
+        uint64_t since = atomic_load_relaxed(&txn->since_ns);
+        uint64_t pin = atomic_load_full(&txn->pin);
+        if (pin != 0 && since > *seen && since <= bound) {
+            SapReaderInfo info = {.txnid = pin, .age_ns = now - since};
+            file->options.on_slow_reader(&info, file->options.callback_ctx);
+        }
+    }
+    *seen = bound > *seen ? bound : *seen;
+}
+
+static void background_checkpoint(DbFile *file)
+{
+    atomic_store_full(&file->short_of_room, false);
+    int rc = checkpoint_run(file, 0, 0);
+    if (rc != SAP_OK && rc != file->checkpoint_rc && rc != SAP_IO) {
+        (void)dbfile_report(file, rc, "no checkpoint can be made now (%s); the log grows meanwhile",
+                            sap_strerror(rc));
+    }
+    mutex_lock(&file->lock);
+    file->checkpoint_rc = rc;
+    file->checkpoint_ns = dbfile_now_ns(file);
+    cond_broadcast(&file->changed);
+    mutex_unlock(&file->lock);
+}
+
+static void background_sync(DbFile *file)
+{
+    atomic_store_full(&file->unsynced, false);
+    uint64_t newest = newest_txnid(file);
+    if (!dbfile_is_logged(file) || wait_for_log(file, newest) != SAP_OK) {
+        return;
+    }
+    if (dbfile_durable_txnid(file) < newest) {
+        (void)checkpoint_run(file, 0, newest); /* a bulk commit is in the way */
+    }
+    /* Whoever is in a callback may be waiting for what this thread does. */
+    deliver_durable(file, false);
+}
+
+/* How long there will be nothing to do unless somebody says otherwise. */
+static uint64_t sleep_ns(const DbFile *file, uint64_t sync_delay_ns, bool unsynced)
+{
+    uint64_t ns = file->options.checkpoint_period_ms * NS_PER_MS;
+    if (file->options.on_slow_reader != NULL) {
+        uint64_t half = file->options.slow_reader_ms * NS_PER_MS / 2 + NS_PER_MS;
+        ns = half < ns ? half : ns;
+    }
+    if (unsynced && sync_delay_ns < ns) {
+        ns = sync_delay_ns;
+    }
+    uint64_t poll = FOREIGN_CLOCK_POLL_MS * NS_PER_MS;
+    return file->options.clock_ns != NULL && poll < ns ? poll : ns;
+}
+
+static void *background(void *arg)
+{
+    DbFile *file = (DbFile *)arg;
+    uint64_t sync_delay_ns =
+        (file->options.sync_mode == SAP_SYNC_PERIODIC ? file->options.sync_period_ms
+                                                      : (uint32_t)ASYNC_DELAY_MS) *
+        NS_PER_MS;
+    uint64_t seen = 0;
+    uint64_t unsynced_since = 0; /* 0: nothing is known to wait */
+    mutex_lock(&file->lock);
+    while (!file->stop) {
+        atomic_store_full(&file->nudged, false);
+        mutex_unlock(&file->lock);
+        if (!atomic_load_acquire(&file->failed)) {
+            uint64_t now = dbfile_now_ns(file);
+            if (atomic_load_full(&file->unsynced)) {
+                unsynced_since = unsynced_since == 0 ? now : unsynced_since;
+                if (now - unsynced_since >= sync_delay_ns) {
+                    background_sync(file);
+                    unsynced_since = 0;
+                }
+            } else {
+                unsynced_since = 0;
+            }
+            if (wal_wants_prepare(file->wal)) {
+                (void)wal_prepare(file->wal); /* who needs it tries again, and says so */
+            }
+            /* One that could not be made is tried again, but not at every commit. */
+            bool again = file->checkpoint_rc == SAP_OK ||
+                         now - file->checkpoint_ns >= CHECKPOINT_RETRY_MS * NS_PER_MS;
+            if ((wants_checkpoint(file) && again) ||
+                (newest_txnid(file) != atomic_load_full(&file->pin_checkpoint) &&
+                 now - file->checkpoint_ns >= file->options.checkpoint_period_ms * NS_PER_MS)) {
+                background_checkpoint(file);
+            }
+        }
+        look_for_slow_readers(file, &seen);
+        mutex_lock(&file->lock);
+        if (!file->stop && !atomic_load_full(&file->nudged)) {
+            cond_wait_ns(&file->changed, &file->lock,
+                         sleep_ns(file, sync_delay_ns, unsynced_since != 0));
+        }
+    }
+    mutex_unlock(&file->lock);
+    return NULL;
+}
+
+int dbfile_start(DbFile *file)
+{
+    file->checkpoint_ns = dbfile_now_ns(file);
+    /* The program's signals are for its own threads. */
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started = !fault_alloc() && pthread_create(&file->thread, NULL, background, file) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    file->running = started;
+    return started ? SAP_OK : SAP_NOMEM;
+}
+
+static void stop_background(DbFile *file)
+{
+    if (file->running) {
+        mutex_lock(&file->lock);
+        file->stop = true;
+        cond_broadcast(&file->changed);
+        mutex_unlock(&file->lock);
+        pthread_join(file->thread, NULL);
+        file->running = false;
+    }
+}
+
+#else
+
+int dbfile_start(DbFile *file)
+{
+    file->checkpoint_ns = dbfile_now_ns(file);
+    return SAP_OK;
+}
+
+static void stop_background(DbFile *file)
+{
+    file->stop = true;
+}
+
+#endif
+
+/* ---- The end -------------------------------------------------------------------------------- */
+
+void dbfile_settle(DbFile *file)
+{
+    WatchHub *hub = atomic_load_acquire(&file->hub);
+    if (file->wal == NULL || hub == NULL) {
+        return;
+    }
+    /* While a transaction is open, closing will be refused: nothing is to be done for it. */
+    if (!writer_lock_take(&file->env->lock, false)) {
+        return;
+    }
+    writer_lock_release(&file->env->lock);
+    if (dbfile_wait(file, newest_txnid(file)) == SAP_IO) {
+        watch_drop(hub);
+    }
+}
+
+int dbfile_close(DbFile *file)
+{
+    SapEnv *env = file->env;
+    if (file->wal == NULL) {
+        return SAP_OK;
+    }
+    /* The thread may be waiting for the writer lock, to make a checkpoint. */
+    writer_lock_release(&env->lock);
+    stop_background(file);
+    bool taken = writer_lock_take(&env->lock, true);
+    SAP_ASSERT(taken);
+    int rc = dbfile_check(file, true);
+    if (rc == SAP_OK && dbfile_is_logged(file)) {
+        rc = wait_for_log(file, newest_txnid(file));
+    }
+    if (rc == SAP_OK) {
+        rc = checkpoint_run(file, CHECKPOINT_LOCKED, 0);
+    }
+    wal_close(file->wal);
+    file->wal = NULL;
+    return rc;
+}
+
+void dbfile_free_texts(DbFile *file)
+{
+    mem_free(MEM_ENV, file->path, file->path != NULL ? strlen(file->path) + 1 : 0);
+    mem_free(MEM_ENV, file->shown, file->shown != NULL ? strlen(file->shown) + 1 : 0);
+}
+
+void dbfile_free(DbFile *file)
+{
+    stop_background(file);
+    wal_close(file->wal);
+    disk_close(&file->data);
+    owner_release(&file->owner);
+    dbfile_free_info(file);
+    mem_free(MEM_ENV, file->found.used, file->found.words * sizeof *file->found.used);
+    cond_destroy(&file->changed);
+    mutex_destroy(&file->lock);
+    mutex_destroy(&file->checkpointing);
+    mem_free(MEM_ENV, file->orders, file->order_count * sizeof *file->orders);
+    dbfile_free_texts(file);
+    mem_free(MEM_ENV, file, sizeof *file);
+}

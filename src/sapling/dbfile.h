@@ -1,0 +1,201 @@
+/* dbfile.h - the file behind an environment: what is on disk, and how commits get there.
+ *
+ * A commit's way: its record is appended to the open group of the log and its version published, in
+ * one step against the closing of the group. When the group is closed, the newest version is the one
+ * it makes durable (`syncing`); when it is on disk, that becomes `synced`, and `durable` unless a bulk
+ * commit whose pages are not in a checkpoint yet lies before it.
+ *
+ *   newest -> syncing -> synced -> durable        versions, each older than the one before it
+ *   newest -> making -> checkpoint                the same for what the data file holds
+ *
+ * With SAP_SYNC_NONE nothing is logged: a checkpoint's version is the synced one.
+ *
+ * Each of these is a pin (pager.h). A pin is copied to its next place before its present place takes
+ * another, and whoever looks for pins looks in this order, readers last: so it is never missed on its
+ * way.
+ *
+ * Invariants:
+ *   1. Pages that a checkpoint on disk uses are pinned until the log no longer has what the one
+ *      before it needs: whatever meta is found after a crash, its pages are as they were synced.
+ *   2. A meta is written only after the pages it leads to are synced, and the log up to its commit.
+ *   3. Log segments are removed only after the meta that does without them is synced.
+ *   4. A failed write or sync is final: `failed` is set, and nothing is written any more.
+ *
+ * Locks, in the order they are taken: metadata, checkpointing, writer lock, the log's. */
+#ifndef SAPLING_SAPLING_DBFILE_H
+#define SAPLING_SAPLING_DBFILE_H
+
+#include "sapling/disk.h"
+#include "sapling/env.h"
+#include "sapling/file_format.h"
+#include "sapling/owner.h"
+#include "sapling/wal.h"
+
+enum { DBFILE_NAME_SIZE = 64 }; /* of a comparator, with its NUL */
+
+/* A comparator of the options, its name copied. */
+typedef struct NamedOrder {
+    char name[DBFILE_NAME_SIZE];
+    KeyOrder order;
+} NamedOrder;
+
+/* The checkpoint that was found when the file was opened, against which pages are checked when they
+ * are first read; does not change. */
+typedef struct Found {
+    uint64_t txnid;
+    uint32_t high;
+    uint64_t *used;                  /* bits of the pages that its trees use; NULL: not known yet */
+    size_t words;                    /* of `used` */
+    uint32_t roots[SAP_MAX_DBI + 1]; /* of the tables; 0: none */
+} Found;
+
+typedef struct DbFile {
+    SapEnv *env;
+    char *path;  /* of the file itself */
+    char *shown; /* as the caller named it, for messages */
+    Owner owner;
+    DiskFile data;
+    Wal *wal; /* NULL: read-only, or not open yet */
+    SapOpenOptions options;
+    NamedOrder *orders;
+    uint32_t order_count;
+    uint64_t db_id;
+    void *info_region; /* memory for the pager's side array */
+    size_t info_bytes;
+    Found found;
+
+    SAP_ATOMIC(bool) failed;
+    SAP_ATOMIC(bool) told; /* there was a message */
+    SAP_ATOMIC(uint32_t) held;
+
+    /* Under the log's lock. */
+    Version syncing;
+    Version synced;
+    Version captured;       /* by the checkpoint being made */
+    uint64_t barrier;       /* oldest bulk commit that no checkpoint on disk holds; 0: none */
+    uint64_t barrier_after; /* the same of those since the last capture */
+
+    VersionCell durable; /* put into under the log's lock */
+    SAP_ATOMIC(uint64_t) pin_syncing;
+    SAP_ATOMIC(uint64_t) pin_synced;
+    SAP_ATOMIC(uint64_t) pin_durable;
+    SAP_ATOMIC(uint64_t) pin_making;
+    SAP_ATOMIC(uint64_t) pin_checkpoint;
+
+    Mutex checkpointing;   /* one checkpoint at a time; what follows is its holder's */
+    Meta meta;             /* the newest on disk */
+    uint64_t opened_txnid; /* of the meta that was opened; pages from before are not younger */
+    uint32_t spare_bitmap; /* a run for the next bitmap: that of the checkpoint before */
+    uint32_t spare_bitmap_pages; /* 0: none */
+    Meta before; /* the one before it while `meta` waits for the log to be released */
+    bool unreleased;
+
+    SAP_ATOMIC(WatchHub *)
+    hub; /* once something waits to be delivered by who learns of durability */
+
+    /* The background thread. */
+    Mutex lock;
+    Cond changed;
+    bool running;
+    bool stop;
+    SAP_ATOMIC(bool) nudged;        /* there may be something to do that it has not looked at */
+    SAP_ATOMIC(bool) unsynced;      /* commits that nobody waits for */
+    SAP_ATOMIC(bool) short_of_room; /* a transaction found no page: a checkpoint may free some */
+    int checkpoint_rc;              /* of the last one it made */
+    uint64_t checkpoint_ns;         /* when that was */
+#if SAPLING_THREADED
+    pthread_t thread;
+#endif
+} DbFile;
+
+/* ---- dbfile.c: commits ---- */
+
+/* Whether write transactions and readers of the newest version may begin: SAP_IO, SAP_READONLY. */
+int dbfile_check(DbFile *file, bool write);
+/* Whether commits go to the log, other than bulk ones. */
+bool dbfile_is_logged(const DbFile *file);
+/* Pins that the file holds, for the pager. */
+void dbfile_scan(DbFile *file, Pager *pager);
+VersionCell *dbfile_durable(DbFile *file);
+uint64_t dbfile_durable_txnid(DbFile *file);
+
+/* Whether the transaction's pages may be committed: SAP_CORRUPT. */
+int dbfile_check_level(DbFile *file, const SapTxnCtx *txn);
+/* Under the writer lock, before the commit: checks that, makes its record (env->record, empty if the transaction
+ * changed nothing) and reserves room for it. */
+int dbfile_reserve(DbFile *file, SapTxnCtx *txn);
+/* Appends it; `publish` is called in the same step. SAP_IO: neither was done. */
+int dbfile_append(DbFile *file, uint64_t lsn, void (*publish)(void *ctx), SapTxnCtx *txn);
+/* A transaction found no free page. */
+void dbfile_short_of_room(DbFile *file);
+/* A commit whose transaction has ended is still at work here: closing answers SAP_BUSY meanwhile.
+ * NULL is not held. */
+void dbfile_hold(DbFile *file);
+void dbfile_let_go(DbFile *file);
+bool dbfile_is_held(DbFile *file);
+/* After the lock was given up: waits as the mode asks, sees to the watchers' batch (0: none), and
+ * lets go. */
+int dbfile_committed(DbFile *file, uint64_t lsn, bool wait, WatchHub *hub, uint64_t batch);
+/* The same for changes that are durable in every mode. */
+int dbfile_defined(DbFile *file, uint64_t lsn);
+/* Until `lsn`, of a commit there is, is durable. */
+int dbfile_wait(DbFile *file, uint64_t lsn);
+int dbfile_sync(DbFile *file);
+
+/* What the log calls under its lock when a group is closed, or on disk; and what the checkpoint does
+ * under that lock when it captures, and when its meta is on disk. */
+void dbfile_on_closed(void *file);
+void dbfile_on_synced(void *file);
+void dbfile_on_capture(void *file);
+void dbfile_on_checkpoint(void *file);
+
+/* Monotonic time by the options' clock, or the system's; in memory (NULL) always that. */
+uint64_t dbfile_now_ns(const DbFile *file);
+
+/* Tells the user, if there is a callback for it. Returns rc. */
+int dbfile_report(DbFile *file, int rc, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Sets `failed`, and tells the user the first time. Returns SAP_IO. */
+int dbfile_fail(DbFile *file, const char *what);
+
+/* The order of that name, and the name of an order; NULL where there is none, as in memory (NULL). */
+const NamedOrder *dbfile_order_named(const DbFile *file, const char *name, size_t len);
+const NamedOrder *dbfile_order_of(const DbFile *file, KeyOrder order);
+
+/* ---- dbfile.c: life; opening is in dbopen.c ---- */
+
+int dbfile_start(DbFile *file); /* the background thread */
+/* Before closing is tried: nothing is left to be delivered, unless the disk failed. */
+void dbfile_settle(DbFile *file);
+/* The metadata and the writer lock are held, no transaction is open: a last checkpoint, and the
+ * files are closed. Then, when the environment's pages are gone, the rest. */
+int dbfile_close(DbFile *file);
+void dbfile_free(DbFile *file);
+void dbfile_free_texts(DbFile *file);
+void dbfile_free_info(DbFile *file); /* dbopen.c: of dbfile_free() */
+
+/* ---- checkpoint.c ---- */
+
+enum {
+    CHECKPOINT_LOCKED = 1, /* the caller holds the writer lock */
+    CHECKPOINT_FORCED = 2, /* also if nothing was committed since the last one */
+};
+
+/* Moves what is committed into the data file and empties the log. `until`: not needed any more once that commit is durable; 0: in any case. SAP_BUSY: this thread has a write transaction open. SAP_FULL, SAP_NOMEM: not now,
+ * nothing is lost. SAP_IO: final. */
+int checkpoint_run(DbFile *file, unsigned flags, uint64_t until);
+/* A page that nobody has read since the file was opened; for the arena. Behind a right checksum may
+ * be a wrong writer: SAP_CORRUPT if it is not a page that this place of the file could have. */
+int checkpoint_check_page(void *file, uint32_t pgno);
+/* The same for all that begin at a bit that is set, in two steps: without and with knowledge of the
+ * tables. */
+int checkpoint_check_pages(DbFile *file, const uint64_t *pages);
+int checkpoint_check_tables(DbFile *file, const uint64_t *pages);
+/* Whether the trees of the checkpoint that was found use all these pages. */
+bool checkpoint_has_pages(const DbFile *file, uint32_t pgno, uint32_t pages);
+/* The checksum in the page, 0 if it never went to disk; and whether it is right for this page. */
+uint64_t page_stamp(const uint8_t *page);
+bool page_is_intact(const DbFile *file, const uint8_t *page, uint32_t pgno);
+int checkpoint_write_meta(DbFile *file, const Meta *meta);
+
+#endif

@@ -1,0 +1,100 @@
+/* file_format.c - see file_format.h. */
+#include "sapling/file_format.h"
+
+#include "common/hash.h"
+
+void meta_encode(const Meta *meta, uint8_t bytes[META_SIZE])
+{
+    store_u64le(bytes + META_MAGIC, FILE_MAGIC);
+    store_u32le(bytes + META_VERSION, FILE_VERSION);
+    store_u32le(bytes + META_ORDER_MARK, FILE_ORDER_MARK);
+    store_u64le(bytes + META_DB_ID, meta->db_id);
+    store_u32le(bytes + META_PAGE_SIZE, meta->page_size);
+    store_u32le(bytes + META_RESERVED, 0);
+    store_u64le(bytes + META_NUMBER, meta->number);
+    store_u64le(bytes + META_TXNID, meta->txnid);
+    store_u32le(bytes + META_CATALOG, meta->catalog);
+    store_u32le(bytes + META_HIGH, meta->high);
+    store_u64le(bytes + META_CATALOG_ROWS, meta->catalog_rows);
+    store_u32le(bytes + META_BITMAP, meta->bitmap);
+    store_u32le(bytes + META_BITMAP_PAGES, meta->bitmap_pages);
+    store_u64le(bytes + META_WAL_SEGMENT, meta->wal.segment);
+    store_u64le(bytes + META_WAL_SEQUENCE, meta->wal.sequence);
+    store_u64le(bytes + META_WAL_CHAIN, meta->wal.chain);
+    store_u64le(bytes + META_CHECKSUM, hash_bytes(bytes, META_CHECKSUM, 0));
+}
+
+static bool is_blank(const uint8_t *bytes, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        if (bytes[i] != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A number that counts up from 1, and for all the time there is. */
+static bool is_counter(uint64_t number)
+{
+    return number > 0 && number <= INT64_MAX;
+}
+
+/* Whether the numbers make sense together: a right checksum does not exclude a wrong writer. */
+static bool meta_plausible(const Meta *meta)
+{
+    uint32_t first = file_first_page(meta->page_size);
+    return is_counter(meta->number) && is_counter(meta->txnid) && is_counter(meta->wal.segment) &&
+           is_counter(meta->wal.sequence) && meta->high >= first && meta->high <= CHILD_OWNS_RUNS &&
+           meta->catalog < meta->high && (meta->catalog == 0 || meta->catalog >= first) &&
+           (meta->bitmap == 0) == (meta->bitmap_pages == 0) &&
+           (meta->bitmap == 0 || (meta->bitmap >= first && meta->bitmap_pages <= UINT32_MAX / 2 &&
+                                  meta->bitmap <= UINT32_MAX / 2));
+}
+
+MetaState meta_decode(const uint8_t bytes[META_SIZE], Meta *meta_out, uint32_t *version_out)
+{
+    if (load_u64le(bytes + META_MAGIC) != FILE_MAGIC) {
+        return load_u64be(bytes + META_MAGIC) == FILE_MAGIC ? META_OTHER_ORDER
+               : is_blank(bytes, META_SIZE)                 ? META_BLANK
+                                                            : META_FOREIGN;
+    }
+    if (load_u32le(bytes + META_ORDER_MARK) == UINT32_C(0x04030201)) {
+        return META_OTHER_ORDER;
+    }
+    *version_out = load_u32le(bytes + META_VERSION);
+    if (*version_out != FILE_VERSION) {
+        return META_OTHER_VERSION;
+    }
+    Meta meta = {
+        .db_id = load_u64le(bytes + META_DB_ID),
+        .page_size = load_u32le(bytes + META_PAGE_SIZE),
+        .number = load_u64le(bytes + META_NUMBER),
+        .txnid = load_u64le(bytes + META_TXNID),
+        .catalog = load_u32le(bytes + META_CATALOG),
+        .high = load_u32le(bytes + META_HIGH),
+        .catalog_rows = load_u64le(bytes + META_CATALOG_ROWS),
+        .bitmap = load_u32le(bytes + META_BITMAP),
+        .bitmap_pages = load_u32le(bytes + META_BITMAP_PAGES),
+        .wal = {.segment = load_u64le(bytes + META_WAL_SEGMENT),
+                .sequence = load_u64le(bytes + META_WAL_SEQUENCE),
+                .chain = load_u64le(bytes + META_WAL_CHAIN)},
+    };
+    if (load_u64le(bytes + META_CHECKSUM) != hash_bytes(bytes, META_CHECKSUM, 0) ||
+        load_u32le(bytes + META_RESERVED) != 0 || !file_page_size_valid(meta.page_size) ||
+        !meta_plausible(&meta)) {
+        return META_DAMAGED;
+    }
+    *meta_out = meta;
+    return META_VALID;
+}
+
+uint64_t page_checksum(const uint8_t *page, uint32_t page_size, uint64_t db_id)
+{
+    uint64_t bytes = page_size;
+    if (page[PAGE_TYPE] == PAGE_OVERFLOW) {
+        bytes = (uint64_t)PAGE_HEADER + load_u32le(page + PAGE_RUN_LEN);
+    }
+    uint64_t sum = hash_bytes(page + PAGE_BIRTH, (size_t)bytes - PAGE_BIRTH, db_id);
+    return sum != 0 ? sum : 1;
+}

@@ -1,0 +1,73 @@
+/* files.h - databases in files for tests: a directory of their own, what was said about them, and
+ * what lies on disk. */
+#ifndef SAPLING_TESTS_FILES_H
+#define SAPLING_TESTS_FILES_H
+
+#include "sapling/sapling.h"
+#include "support/orders.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { FILES_DIR_MAX = 100, FILES_PATH_MAX = 160, FILES_MESSAGE_MAX = 2048 };
+
+/* The page sizes that files can have. */
+extern const uint32_t files_page_sizes[];
+extern const uint32_t files_page_size_count;
+
+typedef struct FileBed {
+    char dir[FILES_DIR_MAX];
+    char path[FILES_PATH_MAX];
+    SapOpenOptions options;          /* for file_bed_open(); the test changes what it likes */
+    pthread_mutex_t lock;            /* what follows */
+    char message[FILES_MESSAGE_MAX]; /* the last */
+    uint32_t messages;
+} FileBed;
+
+/* A directory in memory where there is such a place. The options are SAP_OPEN_CREATE, all orders as
+ * comparators, and messages noted in the bed. Release with file_bed_end(), which removes all. */
+void file_bed_start(FileBed *bed);
+void file_bed_end(FileBed *bed);
+
+/* Opens by the bed's options; the second must succeed. */
+int file_bed_try(FileBed *bed, SapEnv **db_out);
+SapEnv *file_bed_open(FileBed *bed);
+void file_bed_close(SapEnv *db);
+
+/* How many messages there were since the last call, or the start. */
+uint32_t file_bed_messages(FileBed *bed);
+/* At least one message since the last call, and the last of them has `part` in it. */
+void file_bed_expect_message(FileBed *bed, const char *part);
+
+/* All orders but that of bytes as comparators, ORDER_COUNT - 1 of them; and the name of an order
+ * among them, NULL for bytes. */
+const SapComparator *files_comparators(void);
+const char *files_order_name(OrderKind kind);
+
+/* All files of a directory, names and bytes; locks are left out, they hold nothing. Release with
+ * image_free(). */
+typedef struct Image Image;
+Image *image_take(const char *dir);
+void image_free(Image *image);
+/* Aborts at the first difference: a name more or less, another size, another byte. */
+void image_expect_same(const Image *image, const char *dir);
+/* Makes the directory what it was. Parts that are zero become holes. */
+void image_restore(const Image *image, const char *dir);
+
+/* Bytes of all files whose name in `dir` begins with `prefix`. */
+uint64_t files_size(const char *dir, const char *prefix);
+
+/* Runs `fn` in a process of its own, which ends with _exit(0) behind it: nothing is closed. Returns
+ * the status of waitpid(). */
+int files_run_child(void (*fn)(void *arg), void *arg);
+/* The same; the child must not fail. */
+void files_in_child(void (*fn)(void *arg), void *arg);
+
+/* The whole file; caller frees. Aborts if there is none. */
+uint8_t *files_read(const char *path, size_t *size_out);
+void files_write_at(const char *path, uint64_t offset, const void *bytes, size_t len);
+void files_copy(const char *from, const char *to);
+
+#endif
