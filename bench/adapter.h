@@ -6,7 +6,9 @@
  *
  * One call per operation goes through a function pointer, about a nanosecond for every engine
  * alike. Where that would show (a row of a scan, a row of a load, a count), the loop lives in the
- * adapter. */
+ * adapter.
+ *
+ * A commit is visible, and durable some time later or never; for durable ones see durable/. */
 #ifndef BENCH_ADAPTER_H
 #define BENCH_ADAPTER_H
 
@@ -19,19 +21,12 @@ typedef struct BenchTxn BenchTxn;
 
 /* What a workload may ask of an engine beyond the ordinary. */
 enum {
-    BENCH_CAN_NEST = 1u,   /* write transactions within write transactions */
-    BENCH_CAN_DURABLE = 2u /* opens with BENCH_SYNC_COMMIT */
+    BENCH_CAN_NEST = 1u /* write transactions within write transactions */
 };
-
-typedef enum BenchSync {
-    BENCH_SYNC_NONE,  /* a commit is visible, and durable some time later or never */
-    BENCH_SYNC_COMMIT /* a commit returns when it is durable */
-} BenchSync;
 
 typedef struct BenchOpen {
     const char *dir; /* empty, for this store alone; removed by the driver */
-    BenchSync sync;
-    int dupsort; /* the table holds many sorted values per key */
+    int dupsort;     /* the table holds many sorted values per key */
 } BenchOpen;
 
 /* Rows in ascending order, distinct; of a DUPSORT table, pairs. */
@@ -96,6 +91,8 @@ typedef struct BenchAdapter {
 
     /* Those below may be NULL: the engine has no such operation. */
 
+    /* Begins a transaction for a load; NULL: begin_write() does. */
+    int (*begin_load)(BenchDb *db, BenchTxn **txn_out);
     /* Puts the rows into the empty table by the engine's best means. */
     int (*load_sorted)(BenchDb *db, BenchTxn *txn, const BenchRows *rows);
     /* Counts the rows of a range by a cursor's way through them; values are not touched. */
@@ -115,6 +112,7 @@ typedef struct BenchAdapter {
 } BenchAdapter;
 
 extern const BenchAdapter bench_sapling;
+extern const BenchAdapter bench_sapling_file;
 extern const BenchAdapter bench_lmdb;
 extern const BenchAdapter bench_lmdb_writemap;
 

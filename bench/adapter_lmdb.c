@@ -45,9 +45,7 @@ static int open_dbi(BenchDb *db, int dupsort)
 
 static int open_with(const BenchOpen *options, unsigned mode, BenchDb **db_out)
 {
-    unsigned flags = mode;
-    if (options->sync == BENCH_SYNC_NONE)
-        flags |= MDB_NOSYNC | MDB_NOMETASYNC;
+    unsigned flags = mode | MDB_NOSYNC | MDB_NOMETASYNC;
     BenchDb *db = malloc(sizeof *db);
     if (!db)
         return ENOMEM;
@@ -246,7 +244,7 @@ static const char *engine_error_text(int rc)
 const BenchAdapter bench_lmdb = {
     .name = "lmdb",
     .what = "plain, no sync",
-    .can = BENCH_CAN_NEST | BENCH_CAN_DURABLE,
+    .can = BENCH_CAN_NEST,
     .open = engine_open,
     .close = engine_close,
     .begin_read = engine_begin_read,
@@ -267,7 +265,6 @@ const BenchAdapter bench_lmdb = {
 const BenchAdapter bench_lmdb_writemap = {
     .name = "lmdb-writemap",
     .what = "MDB_WRITEMAP, no sync",
-    .can = BENCH_CAN_DURABLE,
     .open = engine_open_writemap,
     .close = engine_close,
     .begin_read = engine_begin_read,

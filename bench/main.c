@@ -1,18 +1,16 @@
 /* main.c - runs engines in turn and reports.
  *
  * In each round every engine has a child process per kind of store, with a fresh heap and
- * directory. The
- * children wait on a socket each; the driver asks one at a time for one part of one workload, and
+ * directory. The children wait on a socket each; the driver asks one at a time for one part of one workload, and
  * goes around the engines part by part. The order of the engines turns with every part and round.
  *
  * The exit status is 0 also when a bar is missed; 1 when an engine failed or answered wrongly, 2 on
  * bad usage. */
 #include "adapter.h"
 #include "report.h"
+#include "util.h"
 #include "workloads.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const BenchAdapter *const all_engines[] = {&bench_sapling, &bench_lmdb,
+static const BenchAdapter *const all_engines[] = {&bench_sapling, &bench_sapling_file, &bench_lmdb,
                                                   &bench_lmdb_writemap};
 enum { ENGINE_COUNT = sizeof all_engines / sizeof *all_engines };
 _Static_assert((int)ENGINE_COUNT <= (int)BENCH_MAX_ENGINES,
@@ -78,20 +76,6 @@ typedef struct Child {
     char dir[4096];
 } Child;
 
-static void remove_store(const char *path)
-{
-    DIR *dir = opendir(path);
-    if (dir) {
-        struct dirent *entry;
-        while ((entry = readdir(dir)) != NULL)
-            if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-                unlinkat(dirfd(dir), entry->d_name, 0);
-        closedir(dir);
-    }
-    if (rmdir(path) != 0)
-        fprintf(stderr, "bench: %s: %s\n", path, strerror(errno));
-}
-
 /* children[0 .. which - 1] are the ones started before: their sockets are closed in the new one,
  * which would otherwise keep them from ending. */
 static int start_child(Child *children, size_t which, const BenchAdapter *engine,
@@ -99,11 +83,8 @@ static int start_child(Child *children, size_t which, const BenchAdapter *engine
 {
     Child *child = &children[which];
     int fds[2];
-    int len = snprintf(child->dir, sizeof child->dir, "%s/store.XXXXXX", options->dir);
-    if (len < 0 || (size_t)len >= sizeof child->dir || !mkdtemp(child->dir)) {
-        fprintf(stderr, "bench: no directory in %s: %s\n", options->dir, strerror(errno));
+    if (bench_make_store(options->dir, child->dir, sizeof child->dir) != 0)
         return -1;
-    }
     if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fds) != 0) {
         perror("bench: socketpair");
         goto fail_dir;
@@ -115,7 +96,7 @@ static int start_child(Child *children, size_t which, const BenchAdapter *engine
         for (size_t i = 0; i < which; i++)
             if (children[i].pid)
                 close(children[i].fd);
-        BenchOpen open = {.dir = child->dir, .sync = store->sync, .dupsort = store->dupsort};
+        BenchOpen open = {.dir = child->dir, .dupsort = store->dupsort};
         _exit(serve(engine, &open, store, data, fds[1]) == 0 ? 0 : 1);
     }
     close(fds[1]);
@@ -130,7 +111,7 @@ static int start_child(Child *children, size_t which, const BenchAdapter *engine
     BenchFigure ready;
     return recv(child->fd, &ready, sizeof ready, 0) == (ssize_t)sizeof ready ? 0 : -1;
 fail_dir:
-    remove_store(child->dir);
+    bench_remove_store(child->dir);
     return -1;
 }
 
@@ -144,7 +125,7 @@ static int end_child(Child *child, const BenchAdapter *engine)
     int waited = waitpid(child->pid, &status, 0) == child->pid;
     if (waited && WIFSIGNALED(status))
         fprintf(stderr, "bench: %s: ended by signal %d\n", engine->name, WTERMSIG(status));
-    remove_store(child->dir);
+    bench_remove_store(child->dir);
     child->pid = 0;
     return waited && WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -1;
 }
@@ -221,18 +202,11 @@ static int run_rounds(BenchReport *report, const Options *options, const BenchDa
 static int write_file(const char *path, const BenchReport *report,
                       void (*print)(const BenchReport *, FILE *))
 {
-    FILE *out = fopen(path, "w");
-    if (!out) {
-        fprintf(stderr, "bench: %s: %s\n", path, strerror(errno));
+    FILE *out = bench_output_open(path);
+    if (!out)
         return -1;
-    }
     print(report, out);
-    int bad = ferror(out);
-    if (fclose(out) != 0 || bad) {
-        fprintf(stderr, "bench: %s: not written\n", path);
-        return -1;
-    }
-    return 0;
+    return bench_output_close(out, path);
 }
 
 static int write_report(const BenchReport *report, const Options *options)
@@ -258,45 +232,13 @@ static int usage(void)
     return 2;
 }
 
-/* A decimal number from min to max. */
-static int parse_number(const char *text, uint64_t min, uint64_t max, uint64_t *out)
-{
-    char *end;
-    errno = 0;
-    unsigned long long n = strtoull(text, &end, 10);
-    if (errno || end == text || *end || *text == '-' || n < min || n > max)
-        return -1;
-    *out = n;
-    return 0;
-}
-
-/* Whether `name` is in the comma-separated list. */
-static int listed(const char *list, const char *name)
-{
-    size_t len = strlen(name);
-    for (const char *at = list; at; at = strchr(at, ',')) {
-        at += *at == ',';
-        if (strncmp(at, name, len) == 0 && (at[len] == ',' || at[len] == '\0'))
-            return 1;
-    }
-    return 0;
-}
-
-static size_t list_length(const char *list)
-{
-    size_t n = 1;
-    for (; *list; list++)
-        n += *list == ',';
-    return n;
-}
-
 /* NULL: all. Fails on names that no engine has. */
 static int choose_engines(BenchReport *report, const char *list)
 {
     for (size_t i = 0; i < ENGINE_COUNT; i++)
-        if (!list || listed(list, all_engines[i]->name))
+        if (!list || bench_listed(list, all_engines[i]->name))
             report->engines[report->engine_count++] = all_engines[i];
-    return list && list_length(list) != report->engine_count ? -1 : 0;
+    return list && bench_list_length(list) != report->engine_count ? -1 : 0;
 }
 
 static int parse_options(int argc, char **argv, Options *options, BenchReport *report)
@@ -313,13 +255,13 @@ static int parse_options(int argc, char **argv, Options *options, BenchReport *r
     while ((c = getopt_long(argc, argv, "", names, NULL)) != -1) {
         switch (c) {
         case 'r':
-            bad |= parse_number(optarg, 1, 1u << 30, &options->rows);
+            bad |= bench_parse_number(optarg, 1, 1u << 30, &options->rows);
             break;
         case 'n':
-            bad |= parse_number(optarg, 1, 1000, &rounds);
+            bad |= bench_parse_number(optarg, 1, 1000, &rounds);
             break;
         case 's':
-            bad |= parse_number(optarg, 0, UINT64_MAX, &options->seed);
+            bad |= bench_parse_number(optarg, 0, UINT64_MAX, &options->seed);
             break;
         case 'e':
             engines = optarg;

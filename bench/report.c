@@ -85,7 +85,7 @@ typedef struct Judgement {
 } Judgement;
 
 /* 1 with *out written, or 0: the subject or one of the peers was not measured. */
-static int judge(const BenchReport *report, const Bar *bar, Judgement *out)
+static int judge(const BenchReport *report, const char *subject, const Bar *bar, Judgement *out)
 {
     size_t w = find_workload(bar->workload);
     if (w == bench_workload_count)
@@ -98,7 +98,7 @@ static int judge(const BenchReport *report, const Bar *bar, Judgement *out)
         if (peer > best)
             best = peer;
     }
-    double own = rate(report, find_engine(report, BENCH_SUBJECT), w);
+    double own = rate(report, find_engine(report, subject), w);
     if (own <= 0)
         return 0;
     out->workload = w;
@@ -115,7 +115,7 @@ static double needed_ratio(const BenchReport *report, size_t w)
     double needed = 0;
     for (size_t i = 0; i < BAR_COUNT; i++) {
         Judgement j;
-        if (!judge(report, &bars[i], &j) || j.workload != w || reference <= 0)
+        if (!judge(report, BENCH_SUBJECT, &bars[i], &j) || j.workload != w || reference <= 0)
             continue;
         double r = bars[i].factor * j.peer_rate / reference;
         if (r > needed)
@@ -126,21 +126,6 @@ static double needed_ratio(const BenchReport *report, size_t w)
 
 /* ---- Text ----------------------------------------------------------------------------------- */
 
-static const char *format_rate(double per_s, char buf[32])
-{
-    if (per_s >= 1e7)
-        snprintf(buf, 32, "%.1f M", per_s / 1e6);
-    else if (per_s >= 1e6)
-        snprintf(buf, 32, "%.2f M", per_s / 1e6);
-    else if (per_s >= 1e4)
-        snprintf(buf, 32, "%.0f K", per_s / 1e3);
-    else if (per_s >= 1e3)
-        snprintf(buf, 32, "%.2f K", per_s / 1e3);
-    else
-        snprintf(buf, 32, "%.1f", per_s);
-    return buf;
-}
-
 static void print_workload(const BenchReport *report, size_t w, FILE *out)
 {
     const char *title = bench_workloads[w].title;
@@ -149,7 +134,7 @@ static void print_workload(const BenchReport *report, size_t w, FILE *out)
         double r = rate(report, e, w);
         fprintf(out, "%-44s %-14s ", title, report->engines[e]->name);
         if (r > 0)
-            fprintf(out, "%9s %10.1f", format_rate(r, buf), 1e9 / r);
+            fprintf(out, "%9s %10.1f", bench_format_rate(r, buf), 1e9 / r);
         else
             fprintf(out, "%9s %10s", "-", "-");
         if (ratio(report, e, w) > 0)
@@ -159,15 +144,15 @@ static void print_workload(const BenchReport *report, size_t w, FILE *out)
     }
 }
 
-static void print_bars(const BenchReport *report, FILE *out)
+static void print_bars(const BenchReport *report, const char *subject, FILE *out)
 {
     int first = 1;
     for (size_t i = 0; i < BAR_COUNT; i++) {
         Judgement j;
-        if (!judge(report, &bars[i], &j))
+        if (!judge(report, subject, &bars[i], &j))
             continue;
         if (first)
-            fprintf(out, "\n%-44s %-40s %9s\n", "bar", BENCH_SUBJECT " must reach", "is at");
+            fprintf(out, "\n%-44s %-12s %-27s %9s\n", "bar", subject, "must reach", "is at");
         first = 0;
         fprintf(out, "%-44s %-40s %7.2f x  %s\n", bench_workloads[j.workload].title, bars[i].text,
                 j.ratio, j.met ? "met" : "MISSED");
@@ -186,7 +171,8 @@ void bench_report_text(const BenchReport *report, FILE *out)
     fputc('\n', out);
     for (size_t w = 0; w < bench_workload_count; w++)
         print_workload(report, w, out);
-    print_bars(report, out);
+    print_bars(report, BENCH_SUBJECT, out);
+    print_bars(report, BENCH_SUBJECT "-file", out);
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
@@ -221,7 +207,7 @@ static void json_bars(const BenchReport *report, FILE *out)
     const char *comma = "";
     for (size_t i = 0; i < BAR_COUNT; i++) {
         Judgement j;
-        if (!judge(report, &bars[i], &j))
+        if (!judge(report, BENCH_SUBJECT, &bars[i], &j))
             continue;
         fprintf(out,
                 "%s\n    {\"workload\": \"%s\", \"bar\": \"%s\", \"factor\": %.2f, "
@@ -269,12 +255,6 @@ enum {
     SVG_MAX_RATIO = 4 /* the longest scale */
 };
 
-/* Texts in the plot: a white edge keeps the lines behind them from crossing the letters. */
-#define SVG_HALO "stroke=\"#fff\" stroke-width=\"4\" paint-order=\"stroke\""
-
-static const char *const colours[BENCH_MAX_ENGINES] = {"#2e7d32", "#5b7fa6", "#9db6d0", "#c98b3a",
-                                                       "#8a6fb0", "#b0566b", "#6f9f9a", "#888888"};
-
 static size_t measured_engines(const BenchReport *report, size_t w)
 {
     size_t n = 0;
@@ -306,7 +286,7 @@ static double svg_scale(const BenchReport *report, double *step_out)
 static void svg_group_title(const BenchReport *report, size_t w, double y, double end, FILE *out)
 {
     fprintf(out,
-            "<text x=\"%d\" y=\"%.0f\" font-size=\"14\" font-weight=\"bold\" " SVG_HALO ">%s "
+            "<text x=\"%d\" y=\"%.0f\" font-size=\"14\" font-weight=\"bold\" " BENCH_SVG_HALO ">%s "
             "<tspan font-weight=\"normal\" fill=\"#666\">(%s per second)</tspan>",
             SVG_LEFT, y + 16, bench_workloads[w].title, bench_workloads[w].op);
     if (needed_ratio(report, w) > end)
@@ -342,7 +322,7 @@ static double svg_group(const BenchReport *report, size_t w, double y, double en
         fprintf(out, "<text x=\"%d\" y=\"%.0f\" text-anchor=\"end\">%s</text>\n", SVG_LEFT - 8,
                 y + 13, name);
         fprintf(out, "<rect x=\"%d\" y=\"%.0f\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>\n",
-                SVG_LEFT, y, shown * per_ratio, SVG_BAR, colours[e]);
+                SVG_LEFT, y, shown * per_ratio, SVG_BAR, bench_colours[e]);
         if (r > end)
             svg_cut(y, shown * per_ratio, out);
         if (subject && needed > 0 && needed <= end) {
@@ -355,10 +335,11 @@ static double svg_group(const BenchReport *report, size_t w, double y, double en
                 label = needed;
         }
         fprintf(out,
-                "<text x=\"%.1f\" y=\"%.0f\" " SVG_HALO
+                "<text x=\"%.1f\" y=\"%.0f\" " BENCH_SVG_HALO
                 "><tspan font-weight=\"bold\">%.2f x</tspan> "
                 "<tspan fill=\"#666\">%s/s</tspan></text>\n",
-                SVG_LEFT + label * per_ratio + 8, y + 13, r, format_rate(rate(report, e, w), buf));
+                SVG_LEFT + label * per_ratio + 8, y + 13, r,
+                bench_format_rate(rate(report, e, w), buf));
         y += SVG_ROW;
     }
     return y + SVG_GROUP_GAP;

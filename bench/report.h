@@ -7,14 +7,10 @@
 #define BENCH_REPORT_H
 
 #include "adapter.h"
+#include "util.h"
 #include "workloads.h"
 
 #include <stdio.h>
-
-enum { BENCH_MAX_ENGINES = 8 };
-
-#define BENCH_SUBJECT   "sapling" /* whose bars are judged */
-#define BENCH_REFERENCE "lmdb"    /* whose figure is 1.00 */
 
 typedef struct BenchReport {
     uint64_t rows;

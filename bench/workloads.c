@@ -197,7 +197,8 @@ static int run_nested(const BenchAdapter *engine, BenchDb *db, const BenchData *
 static int load_rows(const BenchAdapter *engine, BenchDb *db, const BenchRows *rows)
 {
     BenchTxn *txn;
-    int rc = engine->begin_write(db, NULL, &txn);
+    int rc =
+        engine->begin_load ? engine->begin_load(db, &txn) : engine->begin_write(db, NULL, &txn);
     if (rc)
         return failed(engine, "begin", rc);
     rc = engine->load_sorted(db, txn, rows);
@@ -417,17 +418,13 @@ static int offers_count_dup(const BenchAdapter *engine)
 
 int bench_can_run(const BenchAdapter *engine, const BenchWorkload *load)
 {
-    unsigned needs = load->needs;
-    if (bench_stores[load->store].sync == BENCH_SYNC_COMMIT)
-        needs |= BENCH_CAN_DURABLE;
-    return (engine->can & needs) == needs && (!load->offered || load->offered(engine));
+    return (engine->can & load->needs) == load->needs && (!load->offered || load->offered(engine));
 }
 
 const BenchStore bench_stores[BENCH_STORE_KINDS] = {
-    [BENCH_STORE_RANDOM] = {BENCH_SYNC_NONE, 0, NULL},
-    [BENCH_STORE_SORTED] = {BENCH_SYNC_NONE, 0, NULL},
-    [BENCH_STORE_PAIRS] = {BENCH_SYNC_NONE, 1, fill_pairs},
-    [BENCH_STORE_DURABLE] = {BENCH_SYNC_COMMIT, 0, NULL},
+    [BENCH_STORE_RANDOM] = {0, NULL},
+    [BENCH_STORE_SORTED] = {0, NULL},
+    [BENCH_STORE_PAIRS] = {1, fill_pairs},
 };
 
 const BenchWorkload bench_workloads[] = {

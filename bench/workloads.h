@@ -23,15 +23,13 @@ enum {
 
 /* Each kind is opened anew in every round, in a process of its own per engine. */
 typedef enum BenchStoreKind {
-    BENCH_STORE_RANDOM,  /* begins empty */
-    BENCH_STORE_SORTED,  /* begins empty */
-    BENCH_STORE_PAIRS,   /* begins with the BenchPairs, in a DUPSORT table */
-    BENCH_STORE_DURABLE, /* begins empty; commits are durable */
+    BENCH_STORE_RANDOM, /* begins empty */
+    BENCH_STORE_SORTED, /* begins empty */
+    BENCH_STORE_PAIRS,  /* begins with the BenchPairs, in a DUPSORT table */
     BENCH_STORE_KINDS
 } BenchStoreKind;
 
 typedef struct BenchStore {
-    BenchSync sync;
     int dupsort;
     /* Untimed, before the first workload; NULL: nothing to do. As BenchWorkload.run. */
     int (*fill)(const BenchAdapter *engine, BenchDb *db, const BenchData *data);

@@ -2,6 +2,8 @@
 #
 #   BENCH_ROWS=N BENCH_ROUNDS=N    rows in the table; rounds, of which the best counts
 #   BENCH_DIR=DIR                  where stores are made (they are removed again)
+#   BENCH_MS=N                     how long each run of durable commits is measured
+#   BENCH_MESSAGES=N               messages of bench-queue
 #   BENCH_TOLERANCE=PERCENT        how far bench-ci lets a ratio fall below its baseline
 
 BENCH_DIR       ?= build/bench
@@ -20,7 +22,14 @@ BENCH_CI     := $(BENCH_BIN) --dir $(BENCH_DIR) --rows $(or $(BENCH_ROWS),200000
 BENCH_CHECK  := $(PYTHON) bench/compare_baseline.py --tolerance $(BENCH_TOLERANCE) \
                 build/bench/ci.json bench/baseline.json
 
-.PHONY: bench-deps bench-run bench-compare bench-ci bench-baseline
+# Durable commits: a program of its own, with the rows and reports of the other.
+DURABLE_SRCS := $(sort $(wildcard bench/durable/*.c))
+DURABLE_OBJS := $(DURABLE_SRCS:bench/%.c=build/bench/obj/%.o)
+DURABLE_BIN  := build/bench/durable
+DURABLE_RUN  := $(DURABLE_BIN) --dir $(BENCH_DIR) --rounds $(or $(BENCH_ROUNDS),3) \
+                --ms $(or $(BENCH_MS),1000)
+
+.PHONY: bench-deps bench-run bench-compare bench-durable bench-queue bench-ci bench-baseline
 
 bench-deps:
 	$(Q)./script/deps bench
@@ -32,11 +41,26 @@ build/bench/obj/%.o: bench/%.c mk/bench.mk | bench-deps
 $(BENCH_BIN): $(BENCH_OBJS) build/libsapling.a | bench-deps
 	$(Q)$(CC) -pthread -o $@ $(BENCH_OBJS) build/libsapling.a $(LIB_LIBS) -llmdb
 
+$(DURABLE_OBJS): BENCH_CFLAGS += -Ibench
+
+$(DURABLE_BIN): $(DURABLE_OBJS) build/bench/obj/data.o build/bench/obj/util.o build/libsapling.a \
+                | bench-deps
+	$(Q)$(CC) -pthread -o $@ $(filter %.o %.a,$^) $(LIB_LIBS) -llmdb -lrocksdb -lsqlite3 -lm
+
 bench-run: $(BENCH_BIN) ## Measure Sapling alone
 	$(Q)$(BENCH_RUN) --engines sapling
 
-bench-compare: $(BENCH_BIN) ## Measure Sapling beside LMDB; writes build/bench/compare.json and .svg
+bench-compare: $(BENCH_BIN) $(DURABLE_BIN) ## Measure Sapling beside LMDB, RocksDB and SQLite; writes build/bench/*.json and .svg
 	$(Q)$(BENCH_RUN) --json build/bench/compare.json --svg build/bench/compare.svg
+	@echo
+	$(Q)$(DURABLE_RUN) --json build/bench/durable.json --svg build/bench/durable.svg
+
+bench-durable: $(DURABLE_BIN) ## The durable part of bench-compare alone
+	$(Q)$(DURABLE_RUN) --json build/bench/durable.json --svg build/bench/durable.svg
+
+bench-queue: $(DURABLE_BIN) ## Send 10 million messages through a short queue: file size and rate
+	$(Q)$(DURABLE_RUN) --engines sapling --workloads queue --messages $(or $(BENCH_MESSAGES),10000000) \
+	    --json build/bench/queue.json
 
 # Noise seldom strikes the same ratio twice, a regression always does: so it measures again.
 bench-ci: $(BENCH_BIN) ## Fail where a ratio to LMDB fell below bench/baseline.json, or a count below its bar
@@ -47,4 +71,4 @@ bench-baseline: $(BENCH_BIN) ## Rewrite bench/baseline.json from a run on this m
 	$(Q)$(BENCH_CI)
 	$(Q)$(PYTHON) bench/compare_baseline.py --write build/bench/ci.json bench/baseline.json
 
--include $(BENCH_OBJS:.o=.d)
+-include $(BENCH_OBJS:.o=.d) $(DURABLE_OBJS:.o=.d)
