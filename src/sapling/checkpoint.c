@@ -172,10 +172,6 @@ static int check_alone(DbFile *file, uint32_t pgno)
                              "damaged: page %u is referred to, which is not there", pgno);
     }
     const uint8_t *page = arena_peek(arena, pgno);
-    if (page_no(page) == pgno && page_birth(page) > file->opened_txnid) {
-        return dbfile_report(file, SAP_CORRUPT,
-                             "damaged: page %u is younger than the header that leads to it", pgno);
-    }
     if (!page_is_intact(file, page, pgno)) {
         uint32_t dbi = page_flags(page) & PAGE_DBI_MASK;
         return dbfile_report(file, SAP_CORRUPT,

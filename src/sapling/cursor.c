@@ -692,6 +692,7 @@ int cursor_position(SapCursor *cur, CursorPosition *position_out)
 
 void cursor_after_removal(SapCursor *cur)
 {
-    SAP_ASSERT(cur->state == CURSOR_SAVED);
-    go_on(cur, false);
+    if (cur->state == CURSOR_SAVED) { /* else nothing was removed: a row that no search finds */
+        go_on(cur, false);
+    }
 }

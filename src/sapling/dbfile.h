@@ -82,10 +82,9 @@ typedef struct DbFile {
     SAP_ATOMIC(uint64_t) pin_making;
     SAP_ATOMIC(uint64_t) pin_checkpoint;
 
-    Mutex checkpointing;   /* one checkpoint at a time; what follows is its holder's */
-    Meta meta;             /* the newest on disk */
-    uint64_t opened_txnid; /* of the meta that was opened; pages from before are not younger */
-    uint32_t spare_bitmap; /* a run for the next bitmap: that of the checkpoint before */
+    Mutex checkpointing;         /* one checkpoint at a time; what follows is its holder's */
+    Meta meta;                   /* the newest on disk */
+    uint32_t spare_bitmap;       /* a run for the next bitmap: that of the checkpoint before */
     uint32_t spare_bitmap_pages; /* 0: none */
     Meta before; /* the one before it while `meta` waits for the log to be released */
     bool unreleased;

@@ -476,7 +476,6 @@ static int make_env(DbFile *file)
     env->owns_arena = true;
     env->file = file;
     file->env = env;
-    file->opened_txnid = file->meta.txnid;
     env->visible = file->options.sync_mode == SAP_SYNC_COMMIT ? &file->durable : &env->newest;
     rc = sap_btree_subsystem_init(env, NULL, NULL);
     if (rc == SAP_OK) {

@@ -67,13 +67,17 @@ static int out_bytes(Out *out, const void *bytes, uint32_t len)
     return SAP_OK;
 }
 
-static int write_rows(Out *out, SapCursor *cur)
+/* SAP_CORRUPT: there are not as many. */
+static int write_rows(Out *out, SapCursor *cur, uint64_t rows)
 {
     int rc = SAP_OK;
-    while (rc == SAP_OK) {
+    for (uint64_t i = 0; rc == SAP_OK; i++) {
         rc = sap_cursor_next(cur);
+        if (rc == SAP_NOTFOUND || (rc == SAP_OK && i == rows)) {
+            return rc == SAP_NOTFOUND && i == rows ? SAP_OK : SAP_CORRUPT;
+        }
         if (rc != SAP_OK) {
-            return rc == SAP_NOTFOUND ? SAP_OK : rc;
+            return rc;
         }
         const void *key = NULL;
         const void *val = NULL;
@@ -138,7 +142,7 @@ static int write_table(Out *out, SapTxnCtx *txn, uint32_t dbi, const Table *tabl
     if (cur == NULL) {
         return SAP_NOMEM;
     }
-    rc = write_rows(out, cur);
+    rc = write_rows(out, cur, rows);
     sap_cursor_close(cur);
     return rc;
 }
@@ -155,7 +159,7 @@ static int write_stream(Out *out, SapTxnCtx *txn)
             continue;
         }
         rc = table_state(txn, dbi, &tree);
-        if (rc == SAP_OK && (tree.entries > 0 || table->flags != 0)) {
+        if (rc == SAP_OK && (tree.root != 0 || table->flags != 0)) {
             rc = write_table(out, txn, dbi, table, tree.entries);
         }
     }
