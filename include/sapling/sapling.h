@@ -100,7 +100,8 @@ SAP_API int sap_db_stat(SapEnv *db, SapStat *stat_out);
 
 /* Makes everything committed so far durable, and in a file writes a checkpoint: the log is empty
  * then. In memory there is nothing to do. SAP_IO: the disk failed; see db_open_path(). SAP_FULL,
- * SAP_NOMEM: no room for the checkpoint; everything is durable in the log all the same. */
+ * SAP_NOMEM: no room for the checkpoint; everything is durable in the log all the same. SAP_BUSY:
+ * this thread has a write transaction open (that of another is waited for). */
 SAP_API int sap_db_sync(SapEnv *db);
 /* Returns when the commit `lsn` (and all before it) is durable. SAP_ERROR: no such commit. SAP_IO:
  * the disk failed before it was. */

@@ -21,7 +21,8 @@ static void stamp(uint8_t *page, uint64_t sum)
 {
     uint64_t stored = 0;
     store_u64le((uint8_t *)&stored, sum);
-    atomic_store_relaxed((SAP_ATOMIC(uint64_t) *)(void *)(page + PAGE_CHECKSUM), stored);
+    SAP_ATOMIC(uint64_t) *field = (SAP_ATOMIC(uint64_t) *)(void *)(page + PAGE_CHECKSUM);
+    atomic_store_relaxed(field, stored);
 }
 
 uint64_t page_stamp(const uint8_t *page)
@@ -497,6 +498,11 @@ static int make(DbFile *file, unsigned flags)
 
 int checkpoint_run(DbFile *file, unsigned flags, uint64_t until)
 {
+    /* Another thread's checkpoint may be waiting for the transaction that this thread has open: it is
+     * not to be waited for. */
+    if ((flags & CHECKPOINT_LOCKED) == 0 && writer_lock_is_mine(&file->env->lock)) {
+        return SAP_BUSY;
+    }
     mutex_lock(&file->checkpointing);
     int rc = SAP_OK;
     if (atomic_load_acquire(&file->failed)) {

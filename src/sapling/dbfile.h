@@ -141,12 +141,12 @@ int dbfile_defined(DbFile *file, uint64_t lsn);
 int dbfile_wait(DbFile *file, uint64_t lsn);
 int dbfile_sync(DbFile *file);
 
-/* What the log calls under its lock when a group is closed, or on disk; and what the checkpoint does
+/* ctx is the DbFile. What the log calls under its lock when a group is closed, or on disk; and what the checkpoint does
  * under that lock when it captures, and when its meta is on disk. */
-void dbfile_on_closed(void *file);
-void dbfile_on_synced(void *file);
-void dbfile_on_capture(void *file);
-void dbfile_on_checkpoint(void *file);
+void dbfile_on_closed(void *ctx);
+void dbfile_on_synced(void *ctx);
+void dbfile_on_capture(void *ctx);
+void dbfile_on_checkpoint(void *ctx);
 
 /* Monotonic time by the options' clock, or the system's; in memory (NULL) always that. */
 uint64_t dbfile_now_ns(const DbFile *file);
@@ -185,7 +185,7 @@ enum {
 int checkpoint_run(DbFile *file, unsigned flags, uint64_t until);
 /* A page that nobody has read since the file was opened; for the arena. Behind a right checksum may
  * be a wrong writer: SAP_CORRUPT if it is not a page that this place of the file could have. */
-int checkpoint_check_page(void *file, uint32_t pgno);
+int checkpoint_check_page(void *ctx, uint32_t pgno);
 /* The same for all that begin at a bit that is set, in two steps: without and with knowledge of the
  * tables. */
 int checkpoint_check_pages(DbFile *file, const uint64_t *pages);

@@ -222,6 +222,9 @@ static int change(SapTxnCtx *txn, uint32_t dbi, const TableDef *def, bool is_new
 int definition_change(SapEnv *env, uint32_t dbi, const TableDef *def, bool is_new)
 {
     SapTxnCtx *txn = NULL;
+    if (!is_new && writer_lock_is_held(&env->lock)) {
+        return SAP_BUSY; /* as it would be below, but without waiting for it */
+    }
     /* Readers of the durable version see the table by its new definition: it must be empty there
      * too. */
     Version newest;

@@ -116,17 +116,17 @@ int tree_last(const SapEnv *env, uint32_t root, Path *path)
     return root_edge(env, root, true, path);
 }
 
-/* In a file: whether the rows of `left` are below those of `right`, by one of each. A tree in which
+/* In a file: whether the rows of `lower` are below those of `upper`, by one of each. A tree in which
  * a leaf has two places would otherwise be walked for ever. */
-static bool leaves_ascend(const SapEnv *env, const uint8_t *left, const uint8_t *right)
+static bool leaves_ascend(const SapEnv *env, const uint8_t *lower, const uint8_t *upper)
 {
     if (env->file == NULL) {
         return true;
     }
-    uint32_t dbi = page_flags(left) & PAGE_DBI_MASK;
+    uint32_t dbi = page_flags(lower) & PAGE_DBI_MASK;
     KeyOrder order = dbi == ENV_CATALOG ? env->catalog.order : env->tables[dbi].order;
-    LeafRow below = leaf_row(left, page_count(left) - 1);
-    LeafRow above = leaf_row(right, 0);
+    LeafRow below = leaf_row(lower, page_count(lower) - 1);
+    LeafRow above = leaf_row(upper, 0);
     return key_compare(order, below.key, below.key_len, above.key, above.key_len) < 0;
 }
 
@@ -162,7 +162,9 @@ static int next_leaf(const SapEnv *env, Path *path, bool back)
     }
     const uint8_t *leaf = below[count - 1].page;
     const uint8_t *here = path->at[path->depth - 1].page;
-    if (back ? !leaves_ascend(env, leaf, here) : !leaves_ascend(env, here, leaf)) {
+    const uint8_t *lower = back ? leaf : here;
+    const uint8_t *upper = back ? here : leaf;
+    if (!leaves_ascend(env, lower, upper)) {
         return tree_refuse(env, page_no(leaf), "has rows that belong elsewhere");
     }
     step->i = i;

@@ -30,6 +30,12 @@ bool writer_lock_is_held(WriterLock *lock)
     return (atomic_load_relaxed(&lock->state) & (WRITER_HELD | WRITER_BRIEF)) == WRITER_HELD;
 }
 
+bool writer_lock_is_mine(WriterLock *lock)
+{
+    /* NULL from before a release until after the next take: never this thread by mistake. */
+    return atomic_load_relaxed(&lock->owner) == &self;
+}
+
 static uint32_t held_bits(bool brief)
 {
     return brief ? WRITER_HELD | WRITER_BRIEF : WRITER_HELD;
@@ -132,8 +138,7 @@ static bool take(WriterLock *lock, bool wait, bool brief)
     if (try_take(lock, brief)) {
         return true;
     }
-    /* It is NULL from before a release until after the next take: never this thread by mistake. */
-    if ((!wait && !is_brief(lock)) || atomic_load_relaxed(&lock->owner) == &self) {
+    if ((!wait && !is_brief(lock)) || writer_lock_is_mine(lock)) {
         return false;
     }
     return wait_for_turn(lock, brief, !wait);
@@ -184,6 +189,11 @@ void writer_lock_release(WriterLock *lock)
 bool writer_lock_is_held(WriterLock *lock)
 {
     return lock->held && !lock->brief;
+}
+
+bool writer_lock_is_mine(WriterLock *lock)
+{
+    return lock->held;
 }
 
 bool writer_lock_init(WriterLock *lock)

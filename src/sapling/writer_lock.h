@@ -55,6 +55,8 @@ bool writer_lock_take(WriterLock *lock, bool wait);
 /* The same for the engine's own work, which calls nobody and ends soon. */
 bool writer_lock_take_briefly(WriterLock *lock, bool wait);
 void writer_lock_release(WriterLock *lock);
+/* Whether this thread took it, and it is held still. */
+bool writer_lock_is_mine(WriterLock *lock);
 /* Whether a writer holds it; may be out of date at once. */
 bool writer_lock_is_held(WriterLock *lock);
 

@@ -359,6 +359,29 @@ END_TEST
 
 #endif
 
+#if SAPLING_THREADED
+
+START_TEST(sync_within_a_write_transaction_is_busy_also_beside_a_checkpoint)
+{
+    bed.options.checkpoint_bytes = 1; /* one is always due */
+    db = file_bed_open(&bed);
+    for (unsigned i = 0; i < 20; i++) {
+        SapTxnCtx *txn = NULL;
+        EXPECT_RC(sap_txn_begin_rc(db, NULL, SAP_TXN_WAIT, &txn), SAP_OK);
+        EXPECT_RC(sap_txn_put(txn, "k", 1, &i, sizeof i), SAP_OK);
+        EXPECT_RC(sap_txn_commit(txn), SAP_OK);
+        EXPECT_RC(sap_txn_begin_rc(db, NULL, SAP_TXN_WAIT, &txn), SAP_OK);
+        usleep(2000); /* the checkpoint waits for this transaction by now */
+        EXPECT_RC(sap_txn_put(txn, "l", 1, &i, sizeof i), SAP_OK);
+        EXPECT_RC(sap_db_sync(db), SAP_BUSY);
+        EXPECT_RC(sap_txn_commit(txn), SAP_OK);
+    }
+    EXPECT_RC(sap_db_sync(db), SAP_OK);
+}
+END_TEST
+
+#endif
+
 int main(void)
 {
     Suite *suite = suite_create("engine_file_promises");
@@ -370,6 +393,7 @@ int main(void)
     tcase_add_test(tcase, periodic_commits_behind_a_bulk_commit_are_durable_soon);
     tcase_add_test(tcase, watch_is_told_of_an_asynchronous_commit_that_another_one_made_durable);
     tcase_add_test(tcase, watch_may_commit_more_than_the_log_has_room_for);
+    tcase_add_test(tcase, sync_within_a_write_transaction_is_busy_also_beside_a_checkpoint);
 #endif
 #if SAP_FAULTS
     tcase_add_test(tcase, commits_that_wait_for_their_sync_survive_a_close_without_a_checkpoint);
