@@ -41,11 +41,6 @@ static void tear_down(void)
     file_bed_end(&bed);
 }
 
-static void sleep_ms(long ms)
-{
-    nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
-}
-
 static SapTxnCtx *begin(unsigned flags)
 {
     SapTxnCtx *txn = NULL;
@@ -76,6 +71,13 @@ static uint64_t value_of(unsigned flags, uint32_t dbi, const char *key)
     return value;
 }
 
+#if SAPLING_THREADED
+
+static void sleep_ms(long ms)
+{
+    nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
+}
+
 static bool is_durable_soon(uint64_t lsn)
 {
     for (int ms = 0; ms < WAIT_MS && sap_db_durable_lsn(db) < lsn; ms++) {
@@ -83,8 +85,6 @@ static bool is_durable_soon(uint64_t lsn)
     }
     return sap_db_durable_lsn(db) >= lsn;
 }
-
-#if SAPLING_THREADED
 
 START_TEST(periodic_commits_behind_a_bulk_commit_are_durable_soon)
 {
