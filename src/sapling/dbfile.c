@@ -1,7 +1,6 @@
 /* dbfile.c - commits on their way to disk, and the thread that works behind them. See dbfile.h. */
 #include "sapling/dbfile.h"
 
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -10,6 +9,10 @@
 #include "common/fault.h"
 #include "common/mem.h"
 #include "sapling/effects.h"
+
+#if SAPLING_THREADED
+#include <signal.h>
+#endif
 
 enum {
     LOG_FACTOR = 4,   /* commits wait when the log is so many times what starts a checkpoint */
