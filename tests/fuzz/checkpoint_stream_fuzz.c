@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_INPUT = 16384, PAGE = 512, CHECKSUM = 8 };
+enum { LONGEST_INPUT = 16384, PAGE = 512, CHECKSUM = 8 };
 enum { FIX_CHECKSUM = 1, SMALL_ARENA = 2 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -68,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     Backing backing;
     Stream stream;
 
-    if (size < 1 || size > MAX_INPUT) {
+    if (size < 1 || size > LONGEST_INPUT) {
         return -1;
     }
     size_t live = mem_live_total();

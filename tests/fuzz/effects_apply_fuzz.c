@@ -3,7 +3,7 @@
 #include "sapling/effects.h"
 #include "support/expect.h"
 
-enum { MAX_INPUT = 4096, PAGE_SIZE = 512, PAIRS = 1, ROWS = 60 };
+enum { LONGEST_INPUT = 4096, PAGE_SIZE = 512, PAIRS = 1, ROWS = 60 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -36,7 +36,7 @@ static SapEnv *open_with_rows(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (size > MAX_INPUT) {
+    if (size > LONGEST_INPUT) {
         return -1;
     }
     SapEnv *db = open_with_rows();

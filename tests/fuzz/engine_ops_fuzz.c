@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Pages up to 8 KiB and little data keep a run at a few milliseconds. */
-enum { MAX_INPUT = 2048, MAX_OPERATIONS = 400, PAGE_SIZES = 8 };
+enum { LONGEST_INPUT = 2048, MAX_OPERATIONS = 400, PAGE_SIZES = 8 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     DriverConfig config;
     DriverCounts counts;
 
-    if (size > MAX_INPUT) {
+    if (size > LONGEST_INPUT) {
         return -1;
     }
     memset(&config, 0, sizeof config);

@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum {
-    MAX_INPUT = 512,
+    LONGEST_INPUT = 512,
     MAX_EDITS = 16,
     MAX_EDIT_BYTES = 8,
     MAX_CALLS = 12,
@@ -484,7 +484,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     Choice choice;
     SapEnv *db = NULL;
 
-    if (size > MAX_INPUT) {
+    if (size > LONGEST_INPUT) {
         return -1;
     }
     make_samples();

@@ -6,12 +6,12 @@
 
 #include <string.h>
 
-enum { MAX_INPUT = 8192 };
+enum { LONGEST_INPUT = 8192 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 typedef struct Again {
-    uint8_t bytes[MAX_INPUT];
+    uint8_t bytes[LONGEST_INPUT];
     size_t len;
     uint32_t records;
     uint64_t last_lsn;
@@ -56,10 +56,10 @@ static void decode(const uint8_t *bytes, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static uint8_t copy[MAX_INPUT];
+    static uint8_t copy[LONGEST_INPUT];
     WalGroup group;
 
-    if (size < WAL_GROUP_HEADER || size > MAX_INPUT) {
+    if (size < WAL_GROUP_HEADER || size > LONGEST_INPUT) {
         return -1;
     }
     decode(data, size);
