@@ -41,7 +41,8 @@ typedef struct DurBytes {
 
 /* Both 0, or -1 after a message. */
 int dur_run_commits(const DurRun *run, DurFigure *out);
-/* Three cycles (see DurEngine), after one that is not measured; threads and ms do not matter. */
+/* Three cycles (see DurEngine) from an opened store to a closed one, after one that is not measured;
+ * threads and ms do not matter. */
 int dur_run_bytes(const DurRun *run, DurBytes *out);
 
 void dur_make_row(uint64_t seed, uint64_t n, DurRow *row);

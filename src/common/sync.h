@@ -121,6 +121,16 @@ static inline void thread_yield(void)
     sched_yield();
 }
 
+/* Between two looks at a word that another thread will change soon. */
+static inline void cpu_relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
 typedef pthread_t ThreadId;
 
 static inline ThreadId thread_self(void)

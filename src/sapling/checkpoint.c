@@ -12,8 +12,6 @@
 #include "common/fault.h"
 #include "common/mem.h"
 
-enum { PIECE_BYTES = 1 << 20 }; /* goes to disk at a time, so that syncs of the log find a way */
-
 /* ---- Checksums ------------------------------------------------------------------------------ */
 
 /* Nobody else touches these bytes of a page that a version holds; others read what is behind. */
@@ -391,7 +389,7 @@ static int write_dirty(DbFile *file, const Capture *capture)
         uint32_t pages = pages_of(page, page_size);
         SAP_ASSERT(page_no(page) == pgno && pages > 0);
         stamp(page, page_checksum(page, page_size, file->db_id));
-        if (pgno != end || (uint64_t)(end - first) * page_size >= PIECE_BYTES) {
+        if (pgno != end || (uint64_t)(end - first) * page_size >= DISK_PIECE_BYTES) {
             rc = end > first ? write_pages(file, first, end) : SAP_OK;
             first = pgno;
         }

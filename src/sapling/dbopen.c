@@ -24,7 +24,7 @@ enum {
     DEFAULT_SLOW_READER_MS = 60 * 1000,
     SEGMENT_MOST = 16 << 20,
     SEGMENT_LEAST = 64 << 10,
-    SPARE_SEGMENTS = 4,
+    SEGMENTS_BEYOND = 2, /* what a checkpoint's log may use more than it has bytes for */
     ALL_OPEN_FLAGS = SAP_OPEN_CREATE | SAP_OPEN_EXCLUSIVE | SAP_OPEN_RDONLY,
 };
 
@@ -594,11 +594,17 @@ static uint64_t segment_bytes(const DbFile *file)
     return quarter / FILE_BLOCK * FILE_BLOCK;
 }
 
+/* As many as the log of one checkpoint fills: then none is removed only to be made again. */
+static uint32_t spare_segments(const DbFile *file)
+{
+    return (uint32_t)(file->options.checkpoint_bytes / segment_bytes(file)) + SEGMENTS_BEYOND;
+}
+
 static int open_log(DbFile *file, const WalPoint *start, uint64_t after_lsn, bool recovered)
 {
     WalOptions options = {
         .segment_bytes = segment_bytes(file),
-        .spare_max = SPARE_SEGMENTS,
+        .spare_max = spare_segments(file),
         .recovered = recovered,
         .on_closed = dbfile_on_closed,
         .on_synced = dbfile_on_synced,

@@ -211,21 +211,38 @@ int disk_sync(DiskFile *file)
 
 #if SAP_FILE_MAPPED
 
+static int wait_for_piece(DiskFile *file)
+{
+    const DiskPiece *sent = &file->sent;
+
+    return sent->bytes == 0 ||
+                   sync_file_range(file->fd, (off_t)sent->offset, (off_t)(sent->end - sent->offset),
+                                   SYNC_FILE_RANGE_WAIT_BEFORE) == 0
+               ? 0
+               : errno;
+}
+
 int disk_write_back(DiskFile *file, uint64_t offset, uint64_t len)
 {
+    DiskPiece *sending = &file->sending;
     int err = fault_io();
 
-    if (err == 0 && file->back_len > 0 &&
-        sync_file_range(file->fd, (off_t)file->back_offset, (off_t)file->back_len,
-                        SYNC_FILE_RANGE_WAIT_BEFORE) != 0) {
-        err = errno;
-    }
     if (err == 0 &&
         sync_file_range(file->fd, (off_t)offset, (off_t)len, SYNC_FILE_RANGE_WRITE) != 0) {
         err = errno;
     }
-    file->back_offset = offset;
-    file->back_len = len;
+    if (sending->bytes == 0 || offset < sending->offset) {
+        sending->offset = offset;
+    }
+    if (sending->bytes == 0 || offset + len > sending->end) {
+        sending->end = offset + len;
+    }
+    sending->bytes += len;
+    if (err == 0 && sending->bytes >= DISK_PIECE_BYTES) {
+        err = wait_for_piece(file);
+        file->sent = *sending;
+        *sending = (DiskPiece){0};
+    }
     return err == ENOSYS ? SAP_OK : result_of(err);
 }
 

@@ -15,12 +15,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* All between `offset` and `end` that disk_write_back sends at a time. */
+typedef struct DiskPiece {
+    uint64_t offset;
+    uint64_t end;
+    uint64_t bytes; /* of it */
+} DiskPiece;
+
 typedef struct DiskFile {
-    int fd;               /* -1: not open */
-    uint64_t id;          /* names this opening in a trace */
-    uint64_t back_offset; /* what disk_write_back sent last */
-    uint64_t back_len;
+    int fd;            /* -1: not open */
+    uint64_t id;       /* names this opening in a trace */
+    DiskPiece sending; /* being put together */
+    DiskPiece sent;    /* the one before */
 } DiskFile;
+
+enum { DISK_PIECE_BYTES = 1 << 20 };
 
 #define DISK_FILE_NONE ((DiskFile){.fd = -1})
 
@@ -49,8 +58,8 @@ int disk_read(DiskFile *file, uint64_t offset, void *out, size_t len);
 int disk_sync(DiskFile *file);
 
 #if SAP_FILE_MAPPED
-/* Bytes written through a mapping start on their way to disk, and those of the call before are
- * waited for: what is under way stays bounded. Proves nothing; disk_sync does. */
+/* Bytes written through a mapping start on their way to disk. What is under way stays bounded: after
+ * each DISK_PIECE_BYTES those of the piece before are waited for. Proves nothing; disk_sync does. */
 int disk_write_back(DiskFile *file, uint64_t offset, uint64_t len);
 #endif
 

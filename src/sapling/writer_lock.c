@@ -5,10 +5,12 @@
 
 #if SAPLING_THREADED
 
-/* Bits of the state. WRITER_WAITED is set exactly while the queue is not empty, by those who hold
- * the mutex. Who holds the lock changes the state alone, but for that bit. WRITER_BRIEF is set only
- * together with WRITER_HELD. */
-enum { WRITER_HELD = 1, WRITER_WAITED = 2, WRITER_BRIEF = 4 };
+/* Bits of the state. WRITER_WAITED is set exactly while the queue is not empty, WRITER_CALLED while
+ * its first was called, both by those who hold the mutex. Who holds the lock changes the state
+ * alone, but for these bits. WRITER_BRIEF is set only together with WRITER_HELD. */
+enum { WRITER_HELD = 1, WRITER_WAITED = 2, WRITER_BRIEF = 4, WRITER_CALLED = 8 };
+
+enum { LOOKS = 400 }; /* before falling asleep */
 
 /* Its address is the name of the thread. */
 static _Thread_local char self;
@@ -91,13 +93,22 @@ static void dequeue(WriterLock *lock, WriterWait *wait)
     }
 }
 
-/* Sets WRITER_WAITED to what the queue says. The mutex is held. */
-static void update_waited(WriterLock *lock)
+static uint32_t queue_bits(const WriterLock *lock)
+{
+    if (lock->first == NULL) {
+        return 0;
+    }
+    return lock->first->called ? WRITER_WAITED | WRITER_CALLED : WRITER_WAITED;
+}
+
+/* Sets the bits of the queue to what it says. The mutex is held. */
+static void update_queue_bits(WriterLock *lock)
 {
     uint32_t seen = atomic_load_relaxed(&lock->state);
-    uint32_t waited = lock->first != NULL ? WRITER_WAITED : 0;
+    uint32_t bits = queue_bits(lock);
 
-    while (!atomic_cas_full(&lock->state, &seen, (seen & ~(uint32_t)WRITER_WAITED) | waited)) {
+    while (!atomic_cas_full(&lock->state, &seen,
+                            (seen & (uint32_t)(WRITER_HELD | WRITER_BRIEF)) | bits)) {
     }
 }
 
@@ -115,7 +126,6 @@ static bool wait_for_turn(WriterLock *lock, bool brief, bool impatient)
     bool taken = false;
     bool given_up = false;
 
-    pthread_cond_init(&wait.wake, NULL);
     mutex_lock(&lock->mutex);
     enqueue(lock, &wait);
     for (;;) {
@@ -124,13 +134,29 @@ static bool wait_for_turn(WriterLock *lock, bool brief, bool impatient)
         if (taken || given_up) {
             break;
         }
-        pthread_cond_wait(&wait.wake, &lock->mutex);
+        mutex_unlock(&lock->mutex);
+        word_wait(&wait.look, 0);
+        mutex_lock(&lock->mutex);
+        atomic_store_relaxed(&wait.look, 0);
+        wait.called = false; /* from here on a release calls the first again */
+        update_queue_bits(lock);
     }
     dequeue(lock, &wait);
-    update_waited(lock);
+    update_queue_bits(lock);
     mutex_unlock(&lock->mutex);
-    pthread_cond_destroy(&wait.wake);
     return taken;
+}
+
+/* Takes the lock if it becomes free within a moment. */
+static bool take_soon(WriterLock *lock, bool brief)
+{
+    for (int i = 0; i < LOOKS; i++) {
+        if ((atomic_load_relaxed(&lock->state) & WRITER_HELD) == 0 && try_take(lock, brief)) {
+            return true;
+        }
+        cpu_relax();
+    }
+    return false;
 }
 
 static bool take(WriterLock *lock, bool wait, bool brief)
@@ -141,47 +167,72 @@ static bool take(WriterLock *lock, bool wait, bool brief)
     if ((!wait && !is_brief(lock)) || writer_lock_is_mine(lock)) {
         return false;
     }
-    return wait_for_turn(lock, brief, !wait);
+    return take_soon(lock, brief) || wait_for_turn(lock, brief, !wait);
 }
 
-/* Those who wait for the engine's own work look again when it is done. */
+/* Those who wait for the engine's own work look again when it is done. The mutex is held. */
 static void wake_impatient(const WriterLock *lock)
 {
     for (WriterWait *wait = lock->first; wait != NULL; wait = wait->next) {
         if (wait->impatient) {
-            pthread_cond_signal(&wait->wake);
+            atomic_store_relaxed(&wait->look, 1);
+            word_wake_one(&wait->look);
         }
     }
 }
 
-void writer_lock_release(WriterLock *lock)
+static bool is_due(const WriterLock *lock, const WriterWait *wait)
 {
-    bool brief = is_brief(lock);
-    uint32_t seen = held_bits(brief);
+    uint64_t now_ns = clock_mono_ns(NULL);
 
-    SAP_ASSERT((atomic_load_relaxed(&lock->state) & WRITER_HELD) != 0);
-    atomic_store_relaxed(&lock->owner, NULL);
-    if (atomic_cas_full(&lock->state, &seen, 0)) {
-        return;
-    }
-    mutex_lock(&lock->mutex);
+    return now_ns - wait->since_ns > WRITER_LOCK_PATIENCE_NS &&
+           now_ns - lock->handed_ns > WRITER_LOCK_PATIENCE_NS;
+}
+
+/* Gives up the lock in favour of the queue, or only for it to take. Answers what to wake. The mutex
+ * is held. */
+static SAP_ATOMIC(uint32_t) * release_to_queue(WriterLock *lock)
+{
     WriterWait *next = lock->first;
+
     if (next == NULL) { /* the last one gave up meanwhile */
         atomic_store_release(&lock->state, 0);
-    } else if (clock_mono_ns(NULL) - next->since_ns > WRITER_LOCK_PATIENCE_NS) {
-        next->granted = true; /* stays held: nobody can come between */
-        atomic_store_relaxed(&lock->owner, next->thread);
-        atomic_store_relaxed(&lock->state, held_bits(next->brief) | WRITER_WAITED);
-    } else {
-        atomic_store_release(&lock->state, WRITER_WAITED);
+        return NULL;
     }
+    next->granted = is_due(lock, next);
+    next->called = !next->granted;
+    if (next->granted) { /* stays held: nobody can come between */
+        lock->handed_ns = clock_mono_ns(NULL);
+        atomic_store_relaxed(&lock->owner, next->thread);
+    }
+    uint32_t held = next->granted ? held_bits(next->brief) : 0;
+    atomic_store_release(&lock->state, held | queue_bits(lock));
+    atomic_store_relaxed(&next->look, 1);
+    return &next->look;
+}
+
+void writer_lock_release(WriterLock *lock)
+{
+    uint32_t seen = atomic_load_relaxed(&lock->state);
+    bool brief = (seen & WRITER_BRIEF) != 0;
+
+    SAP_ASSERT((seen & WRITER_HELD) != 0);
+    atomic_store_relaxed(&lock->owner, NULL);
+    while ((seen & WRITER_WAITED) == 0 || ((seen & WRITER_CALLED) != 0 && !brief)) {
+        if (atomic_cas_full(&lock->state, &seen,
+                            seen & (uint32_t)(WRITER_WAITED | WRITER_CALLED))) {
+            return;
+        }
+    }
+    mutex_lock(&lock->mutex);
+    SAP_ATOMIC(uint32_t) *look = release_to_queue(lock);
     if (brief) {
         wake_impatient(lock);
     }
-    if (next != NULL) {
-        pthread_cond_signal(&next->wake);
-    }
     mutex_unlock(&lock->mutex);
+    if (look != NULL) {
+        word_wake_one(look); /* who waited there may be gone: then this wakes nobody, or in vain */
+    }
 }
 
 #else

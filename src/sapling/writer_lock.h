@@ -1,9 +1,13 @@
 /* writer_lock.h - one writer at a time, with waiters that are neither convoyed nor starved.
  *
  * A free lock may be taken by anyone: strict order of arrival would put a thread switch between any
- * two transactions. But a waiter older than WRITER_LOCK_PATIENCE_NS gets the lock handed over by
- * the one who releases it. Where nobody waits, taking and releasing are one atomic step each. The
- * lock belongs to a transaction, not to a thread; the thread that took it is remembered only to
+ * two transactions. But the first waiter, once older than WRITER_LOCK_PATIENCE_NS, gets the lock
+ * handed over by the one who releases it; at most one in that time, so that many old waiters are
+ * not a strict order again. The others are called one at a time: while one is on its way, and where
+ * nobody waits, taking and releasing are one atomic step each. Who comes to a held lock looks a few
+ * times more before it sleeps: most transactions are shorter than falling asleep and waking up.
+ *
+ * The lock belongs to a transaction, not to a thread; the thread that took it is remembered only to
  * answer "busy" where it would wait for itself.
  *
  * The engine's own work between transactions holds it briefly. That is no writer: whoever would not
@@ -23,20 +27,22 @@
 
 typedef struct WriterWait {
     struct WriterWait *next;
-    Cond wake;
+    SAP_ATOMIC(uint32_t) look; /* 1: it is to look again; what it sleeps on */
     const void *thread;
     uint64_t since_ns;
     bool brief;     /* is the engine's own work */
     bool impatient; /* waits for nothing but that */
-    bool granted;
+    bool called;    /* is on its way to a lock that was free; only the first */
+    bool granted;   /* has the lock */
 } WriterWait;
 
 typedef struct WriterLock {
     SAP_ATOMIC(uint32_t) state;
     SAP_ATOMIC(const void *) owner; /* the thread that took it; NULL before each release */
-    Mutex mutex;                    /* the queue */
+    Mutex mutex;                    /* the queue, and all below */
     WriterWait *first;
     WriterWait *last;
+    uint64_t handed_ns; /* when it was last handed over */
 } WriterLock;
 
 #else

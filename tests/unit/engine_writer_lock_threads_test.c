@@ -26,7 +26,10 @@ static bool peek(WriterLock *lock, bool *overdue_out)
 {
     mutex_lock(&lock->mutex);
     const WriterWait *first = lock->first;
-    *overdue_out = first != NULL && clock_mono_ns(NULL) - first->since_ns > WRITER_LOCK_PATIENCE_NS;
+    uint64_t now_ns = clock_mono_ns(NULL);
+    *overdue_out = first != NULL && !first->called &&
+                   now_ns - first->since_ns > WRITER_LOCK_PATIENCE_NS &&
+                   now_ns - lock->handed_ns > WRITER_LOCK_PATIENCE_NS;
     mutex_unlock(&lock->mutex);
     return first != NULL;
 }
@@ -260,7 +263,7 @@ END_TEST
 
 /* Hammers take and release as fast as they can, and hold on to some turns until somebody has
  * waited too long. When a lock is let go for which somebody has waited too long, the next turn is a
- * waiter's. */
+ * waiter's; but not more often than once in that time. */
 typedef struct Fair {
     WriterLock lock;
     bool handed_over; /* under the lock: the next turn must be a waiter's */
@@ -320,6 +323,7 @@ static void check_fair(uint32_t hammers, uint32_t waiters, uint32_t rounds)
 {
     Fair fair = {.rounds = rounds};
     pthread_t threads[MAX_THREADS];
+    uint64_t begin_ns = clock_mono_ns(NULL);
 
     expect_context("%u hammers, %u waiters", hammers, waiters);
     EXPECT(writer_lock_init(&fair.lock), "no lock");
@@ -335,6 +339,8 @@ static void check_fair(uint32_t hammers, uint32_t waiters, uint32_t rounds)
            (unsigned long long)fair.turns, waiters, (unsigned long long)rounds * waiters,
            (unsigned long long)fair.handed);
     EXPECT(fair.handed > 0, "nobody ever waited too long");
+    EXPECT(fair.handed - 1 <= (clock_mono_ns(NULL) - begin_ns) / WRITER_LOCK_PATIENCE_NS,
+           "the lock is handed over more often than patience ends");
     writer_lock_destroy(&fair.lock);
 }
 
@@ -343,6 +349,7 @@ START_TEST(one_who_waited_too_long_has_the_next_turn)
     check_fair(1, 1, 100);
     check_fair(3, 1, 100);
     check_fair(2, 4, 50);
+    check_fair(1, MAX_THREADS - 1, 20);
 }
 END_TEST
 
