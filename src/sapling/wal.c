@@ -2,6 +2,7 @@
 #include "sapling/wal.h"
 
 #include "common/assert.h"
+#include "common/clock.h"
 #include "common/fault.h"
 #include "common/mem.h"
 #include "common/sync.h"
@@ -50,6 +51,7 @@ struct Wal {
      * stops leading, and how many sleep on it, or more. */
     SAP_ATOMIC(uint32_t) turn[2];
     uint32_t sleepers[2];
+    uint64_t sync_ns;    /* what writing and syncing the last group took */
     uint32_t company[2]; /* how many waited for the last two groups, leaders included */
 
     OpenGroup open;
@@ -373,14 +375,16 @@ static void recycle_buffer(Wal *wal)
 
 /* Lets those run who waited for the last two groups and can run now, since they often commit again:
  * otherwise the first of them to come back would lead a group of its own, and the others wait for
- * two syncs. Ends when all are here or a turn brought nobody. Who was alone is not delayed. The
- * mutex is held, and given up meanwhile. */
+ * two syncs. Ends when all are here, a turn brought nobody, or a sync would have been done by now:
+ * where transactions are long, waiting for them costs more than it saves. Who was alone is not
+ * delayed. The mutex is held, and given up meanwhile. */
 static void gather(Wal *wal)
 {
     unsigned open = wal->open.sequence & 1;
     uint32_t here = wal->sleepers[open] + 1;
 
-    while (here + 1 < wal->company[0] + wal->company[1]) {
+    uint64_t until_ns = clock_mono_ns(NULL) + wal->sync_ns;
+    while (here + 1 < wal->company[0] + wal->company[1] && clock_mono_ns(NULL) < until_ns) {
         mutex_unlock(&wal->mutex);
         thread_yield();
         mutex_lock(&wal->mutex);
@@ -411,13 +415,16 @@ static void lead(Wal *wal)
     mutex_unlock(&wal->mutex);
     memset(bytes->data + bytes->len, 0, space - bytes->len);
     uint64_t checksum = wal_group_encode(&group, bytes->data);
+    uint64_t begin_ns = clock_mono_ns(NULL);
     int rc = disk_write(&wal->current.file, offset, bytes->data, space);
     fault_step("log group written");
     if (rc == SAP_OK) {
         rc = disk_sync(&wal->current.file);
     }
     fault_step("log group synced");
+    uint64_t sync_ns = clock_mono_ns(NULL) - begin_ns;
     mutex_lock(&wal->mutex);
+    wal->sync_ns = sync_ns;
     recycle_buffer(wal);
     if (rc == SAP_OK) {
         wal->chain = checksum;
