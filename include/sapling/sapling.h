@@ -224,6 +224,16 @@ SAP_API int sap_dbi_open_named(SapEnv *db, uint32_t dbi, const char *comparator,
  * SAP_BUSY: a transaction is open. SAP_ERROR: not open, not empty, watched, DBI_TTL_META. */
 SAP_API int sap_dbi_set_dupsort(SapEnv *db, uint32_t dbi, sap_keycmp_fn vcmp, void *vcmp_ctx);
 
+/* What a table was opened as. The names are those of the comparators, borrowed until db_close();
+ * NULL: byte order, or, in memory, a comparator, which has no name there. */
+typedef struct SapDbiInfo {
+    unsigned flags;
+    const char *comparator;
+    const char *val_comparator;
+} SapDbiInfo;
+/* SAP_NOTFOUND: not open. At any time, also within transactions. */
+SAP_API int sap_dbi_info(SapEnv *db, uint32_t dbi, SapDbiInfo *info_out);
+
 /* State of a table as the transaction sees it; txn_stat() is that of DBI 0. */
 SAP_API int sap_dbi_stat(SapTxnCtx *txn, uint32_t dbi, SapStat *stat_out);
 SAP_API int sap_txn_stat(SapTxnCtx *txn, SapStat *stat_out);

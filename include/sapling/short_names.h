@@ -41,6 +41,7 @@ typedef sap_keycmp_fn keycmp_fn;
 
 #define dbi_open        sap_dbi_open
 #define dbi_open_named  sap_dbi_open_named
+#define dbi_info        sap_dbi_info
 #define dbi_stat        sap_dbi_stat
 #define dbi_set_dupsort sap_dbi_set_dupsort
 

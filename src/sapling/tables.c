@@ -233,6 +233,22 @@ int sap_dbi_set_dupsort(SapEnv *db, uint32_t dbi, sap_keycmp_fn vcmp, void *vcmp
     return rc;
 }
 
+int sap_dbi_info(SapEnv *db, uint32_t dbi, SapDbiInfo *info_out)
+{
+    if (db == NULL || info_out == NULL) {
+        return SAP_ERROR;
+    }
+    mutex_lock(&db->metadata);
+    const Table *table = table_get(db, dbi);
+    if (table != NULL) {
+        *info_out = (SapDbiInfo){.flags = table->flags,
+                                 .comparator = table->key_name,
+                                 .val_comparator = table->val_name};
+    }
+    mutex_unlock(&db->metadata);
+    return table != NULL ? SAP_OK : SAP_NOTFOUND;
+}
+
 void tables_destroy(SapEnv *env)
 {
     bool in_memory = env->file == NULL; /* a file's pages are not given back */

@@ -302,6 +302,42 @@ START_TEST(tables_are_open_again_with_their_flags_and_orders)
 }
 END_TEST
 
+static void expect_info(SapEnv *db, uint32_t dbi, unsigned flags, const char *keys,
+                        const char *vals)
+{
+    SapDbiInfo info = {0};
+    EXPECT_RC(sap_dbi_info(db, dbi, &info), SAP_OK);
+    ck_assert_uint_eq(info.flags, flags);
+    ck_assert_pstr_eq(info.comparator, keys);
+    ck_assert_pstr_eq(info.val_comparator, vals);
+}
+
+START_TEST(tables_tell_what_they_were_opened_as)
+{
+    bed.options.comparator = "reverse";
+    SapEnv *db = file_bed_open(&bed);
+    SapDbiInfo info;
+    EXPECT_RC(sap_dbi_info(db, 1, &info), SAP_NOTFOUND);
+    open_tables(db);
+    for (unsigned round = 0; round < 2; round++) {
+        SapTxnCtx *txn = begin(db, 0);
+        expect_info(db, 0, 0, "reverse", NULL);
+        expect_info(db, 1, 0, "folded", NULL);
+        expect_info(db, 2, SAP_DBI_DUPSORT, NULL, "length");
+        expect_info(db, 4, SAP_DBI_TTL_META, NULL, NULL);
+        expect_info(db, 5, 0, "length", NULL);
+        EXPECT_RC(sap_dbi_info(db, 6, &info), SAP_NOTFOUND);
+        EXPECT_RC(sap_dbi_info(db, SAP_MAX_DBI + 1, &info), SAP_NOTFOUND);
+        EXPECT_RC(sap_dbi_info(db, 0, NULL), SAP_ERROR);
+        EXPECT_RC(sap_dbi_info(NULL, 0, &info), SAP_ERROR);
+        sap_txn_abort(txn);
+        file_bed_close(db);
+        db = file_bed_open(&bed);
+    }
+    file_bed_close(db);
+}
+END_TEST
+
 static void open_tables_and_die(void *arg)
 {
     (void)arg;
@@ -795,6 +831,7 @@ int main(void)
     tcase_add_test(tcase, subsystems_are_for_memory);
     tcase_add_test(tcase, readers_are_listed_with_their_snapshots);
     tcase_add_test(tcase, tables_are_open_again_with_their_flags_and_orders);
+    tcase_add_test(tcase, tables_tell_what_they_were_opened_as);
     tcase_add_test(tcase, tables_are_durable_when_their_opening_returns);
     tcase_add_test(tcase, comparators_that_the_options_lack_are_refused);
     tcase_add_test(tcase, memory_knows_no_comparator_by_name);
