@@ -45,6 +45,7 @@ Q          := $(if $(V),,@)
 # Directories of libsapling: common, engine, runner. A directory without C files adds nothing.
 LIB_DIRS  := src/common src/sapling src/runner
 LIB_SRCS  := $(sort $(wildcard $(LIB_DIRS:=/*.c)))
+NODE_SRCS := $(sort $(wildcard src/node/*.c))
 CLI_SRCS  := $(sort $(wildcard src/cli/*.c))
 PUBLIC_HEADERS := $(sort $(wildcard include/sapling/*.h))
 LIB_LIBS  := -lxxhash -pthread

@@ -26,7 +26,7 @@ endef
 $(eval $(call LIBRARY_RULES,release,build))
 $(eval $(call LIBRARY_RULES,clang,build/clang))
 
-build/sapling: $(CLI_SRCS:%.c=build/release/obj/%.o) $(call lib_objs,release)
+build/sapling: $(CLI_SRCS:%.c=build/release/obj/%.o) $(call node_objs,release) $(call lib_objs,release)
 	@echo '  LD      $@'
 	$(Q)$(CC) -pie $(LDFLAGS_ALL) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 

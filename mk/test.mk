@@ -1,7 +1,7 @@
 # Tests, sanitizer runs, fuzzing and examples.
 #
 # tests/{unit,integration,stress}/*_test.c are one binary each, linked with the variant's raw
-# objects and with tests/support/*.c. *_threads_test.c needs threads: left out of `nothreads`,
+# objects and with tests/support/*.c; node_* also with those of src/node. *_threads_test.c needs threads: left out of `nothreads`,
 # and the only ones `tsan` runs.
 
 TEST_DIRS    ?= unit integration stress
@@ -26,6 +26,12 @@ support_objs = $(SUPPORT_SRCS:%.c=build/$1/obj/%.o)
 
 define TEST_RULES
 build/$1/tests/%_test: build/$1/obj/tests/%_test.o $$(call support_objs,$1) $$(call lib_objs,$1)
+	@mkdir -p $$(@D)
+	@echo '  LD      $$@'
+	$$(Q)$$(CC_$1) $$(LDFLAGS_ALL) $$(LDFLAGS_$1) $$(LDFLAGS) -o $$@ $$^ $$(CHECK_LIBS) $$(LIB_LIBS)
+
+build/$1/tests/unit/node_%_test: build/$1/obj/tests/unit/node_%_test.o $$(call support_objs,$1) \
+                                 $$(call node_objs,$1) $$(call lib_objs,$1)
 	@mkdir -p $$(@D)
 	@echo '  LD      $$@'
 	$$(Q)$$(CC_$1) $$(LDFLAGS_ALL) $$(LDFLAGS_$1) $$(LDFLAGS) -o $$@ $$^ $$(CHECK_LIBS) $$(LIB_LIBS)

@@ -51,6 +51,7 @@ CHECK_LIBS   = $(eval CHECK_LIBS := $$(shell $(PKG_CONFIG) --libs check))$(CHECK
 
 # $(call lib_objs,VARIANT): the library's raw objects, internal symbols still visible.
 lib_objs = $(LIB_SRCS:%.c=build/$1/obj/%.o)
+node_objs = $(NODE_SRCS:%.c=build/$1/obj/%.o)
 
 # $(call compile,VARIANT,WARNINGS,MORE)
 compile = $(CC_$1) $(CPPFLAGS_ALL) $(CPPFLAGS) $(CFLAGS_ALL) $2 $(CFLAGS_$1) $3 $(CFLAGS) -MMD -MP

@@ -1,0 +1,121 @@
+/* access.h - a database file, whoever owns it.
+ *
+ * A file has one owner at a time. Where this process can be it, the calls below go to the engine.
+ * Where another process is, and serves PATH.sock (see server.h), they go there, and do the same. A
+ * caller cannot tell the difference, but for access_is_remote().
+ *
+ * Not for threads: one at a time may use an Access. Each call is one transaction. Codes are those of
+ * sapling/error.h; access_message() explains the last one that was not SAP_OK, SAP_NOTFOUND or
+ * SAP_EXISTS. SAP_IO from a remote one also means that the owner went away: whether a write was
+ * done is not known then. */
+#ifndef SAPLING_NODE_ACCESS_H
+#define SAPLING_NODE_ACCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/buf.h"
+#include "sapling/sapling.h"
+
+typedef struct Access Access;
+
+enum {
+    ACCESS_CREATE = 1, /* makes the file if there is none */
+    ACCESS_READ = 2,   /* nothing will be written. Shares a closed, clean file with other readers */
+    ACCESS_SERVE = 4,  /* while it is open, as its owner, others may use it through PATH.sock */
+};
+
+typedef struct AccessOptions {
+    unsigned flags;
+    uint32_t page_size;   /* of a file made now; 0: the default */
+    uint32_t patience_ms; /* how long an owner that does not serve is waited for; 0: 2 s */
+    /* Each message of the engine, from any thread; also those of an open that succeeds. */
+    void (*on_message)(const char *text, void *ctx);
+    void *callback_ctx;
+} AccessOptions;
+
+/* *access_out is set whatever the answer is, unless SAP_NOMEM: it has the message. Caller owns it,
+ * release with access_close. SAP_BUSY: another process owns the file and does not serve it; the
+ * message names it. Others as sap_db_open_path(). */
+int access_open(const char *path, const AccessOptions *options, Access **access_out);
+/* Accepts NULL. What sap_db_close() answers; SAP_OK where it is remote. */
+int access_close(Access *access);
+bool access_is_remote(const Access *access);
+/* Never NULL; valid until the next call. */
+const char *access_message(const Access *access);
+
+typedef struct AccessTable {
+    uint32_t dbi;
+    unsigned flags; /* SAP_DBI_* */
+    uint64_t rows;
+    uint32_t depth;
+} AccessTable;
+
+typedef struct AccessStat {
+    uint32_t page_size;
+    uint64_t txnid;
+    uint64_t pages;     /* in use, all snapshots together */
+    uint64_t readers;   /* open read transactions, this one not included */
+    uint64_t data_size; /* bytes of the data file */
+    uint64_t log_size;  /* bytes of its log files */
+} AccessStat;
+
+int access_stat(Access *access, AccessStat *stat_out);
+/* Calls fn for each table, in ascending order, until it answers other than 0, which is the answer. */
+int access_tables(Access *access, int (*fn)(const AccessTable *table, void *ctx), void *ctx);
+/* Makes the table if there is none; SAP_ERROR: there is one with other flags. */
+int access_open_table(Access *access, uint32_t dbi, unsigned flags);
+
+/* Appends the value to `val`; DUPSORT: the first. SAP_NOTFOUND. SAP_ERROR: no such table. */
+int access_get(Access *access, uint32_t dbi, Slice key, Buf *val);
+
+typedef enum AccessOp {
+    ACCESS_PUT,      /* DUPSORT: a pair that is there already is no error */
+    ACCESS_PUT_NEW,  /* SAP_EXISTS if the key is there, DUPSORT: the pair */
+    ACCESS_DEL,      /* DUPSORT: all values of the key. SAP_NOTFOUND */
+    ACCESS_DEL_PAIR, /* of a DUPSORT table. SAP_NOTFOUND */
+} AccessOp;
+
+typedef struct AccessChange {
+    AccessOp op;
+    uint32_t dbi;
+    Slice key;
+    Slice val;
+} AccessChange;
+
+/* All of them in order in one durable commit, or none. *failed_out (may be NULL): the index of the
+ * one that failed. */
+int access_write(Access *access, const AccessChange *changes, uint32_t count, uint32_t *failed_out);
+
+/* Rows with from <= key < to, in order; a slice with NULL data is no bound. */
+typedef struct AccessRange {
+    uint32_t dbi;
+    Slice from;
+    Slice to;
+    bool backwards;
+    bool keys_only; /* values are not fetched: val is empty in each row */
+    uint64_t limit; /* 0: none */
+} AccessRange;
+
+typedef struct AccessRow {
+    Slice key; /* both borrowed for the call */
+    Slice val;
+} AccessRow;
+
+/* Of one snapshot. Until fn answers other than 0, which is the answer. */
+int access_scan(Access *access, const AccessRange *range,
+                int (*fn)(const AccessRow *row, void *ctx), void *ctx);
+int access_count(Access *access, const AccessRange *range, uint64_t *count_out);
+/* Removes the rows of the range (from, to and dbi count). */
+int access_del_range(Access *access, const AccessRange *range, uint64_t *deleted_out);
+
+/* sap_db_verify(), sap_db_backup(), sap_db_compact(), the canonical stream of sap_db_checkpoint(). A
+ * write function answers 0 or the code to stop with. */
+int access_verify(Access *access, void (*report)(const char *text, void *ctx), void *ctx);
+int access_backup(Access *access, int (*write)(const void *data, uint32_t len, void *ctx),
+                  void *ctx);
+int access_compact(Access *access, const char *target);
+int access_stream(Access *access, int (*write)(const void *data, uint32_t len, void *ctx),
+                  void *ctx);
+
+#endif

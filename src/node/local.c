@@ -1,0 +1,407 @@
+/* local.c - see local.h. */
+#include "node/local.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+enum { TABLE_TRIES = 5000 }; /* a millisecond each: metadata waits until no transaction is open */
+
+int reason_set(Reason *reason, int rc, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(reason->text, sizeof reason->text, format, args);
+    va_end(args);
+    return rc;
+}
+
+/* ---- Stat ----------------------------------------------------------------------------------- */
+
+static int count_reader(const SapReaderInfo *info, void *ctx)
+{
+    (void)info;
+    ++*(uint64_t *)ctx;
+    return 0;
+}
+
+/* The directory of a path, or NULL. Caller frees both. */
+static DIR *open_parent(const char *path, const char **name_out)
+{
+    const char *slash = strrchr(path, '/');
+    *name_out = slash == NULL ? path : slash + 1;
+    char *parent = slash == NULL ? strdup(".") : strndup(path, (size_t)(slash - path) + 1);
+    DIR *dir = parent == NULL ? NULL : opendir(parent);
+    free(parent);
+    return dir;
+}
+
+/* Bytes of the files PATH-wal.*. */
+static uint64_t log_bytes(const char *path)
+{
+    const char *name;
+    DIR *dir = open_parent(path, &name);
+    size_t len = strlen(name);
+    uint64_t bytes = 0;
+
+    for (const struct dirent *entry; dir != NULL && (entry = readdir(dir)) != NULL;) {
+        struct stat st;
+        if (strncmp(entry->d_name, name, len) == 0 &&
+            strncmp(entry->d_name + len, "-wal.", 5) == 0 &&
+            fstatat(dirfd(dir), entry->d_name, &st, 0) == 0) {
+            bytes += (uint64_t)st.st_size;
+        }
+    }
+    if (dir != NULL) {
+        closedir(dir);
+    }
+    return bytes;
+}
+
+int local_stat(DB *db, const char *path, AccessStat *stat_out, Reason *reason)
+{
+    SapStat stat;
+    struct stat st;
+    uint64_t readers = 0;
+    int rc = db_stat(db, &stat);
+
+    if (rc == SAP_OK && lstat(path, &st) != 0) {
+        return reason_set(reason, SAP_IO, "%s: %s", path, strerror(errno));
+    }
+    if (rc == SAP_OK) {
+        rc = db_readers(db, count_reader, &readers);
+    }
+    if (rc == SAP_OK) {
+        *stat_out = (AccessStat){.page_size = stat.page_size,
+                                 .txnid = stat.txnid,
+                                 .pages = stat.num_pages,
+                                 .readers = readers,
+                                 .data_size = (uint64_t)st.st_size,
+                                 .log_size = log_bytes(path)};
+    }
+    return rc;
+}
+
+/* ---- Tables --------------------------------------------------------------------------------- */
+
+static int describe(Txn *txn, uint32_t dbi, AccessTable *table_out)
+{
+    SapDbiInfo info;
+    SapStat stat;
+    int rc = dbi_info(sap_txn_env(txn), dbi, &info);
+
+    if (rc == SAP_OK) {
+        rc = dbi_stat(txn, dbi, &stat);
+    }
+    if (rc == SAP_OK) {
+        *table_out = (AccessTable){
+            .dbi = dbi, .flags = info.flags, .rows = stat.num_entries, .depth = stat.tree_depth};
+    }
+    return rc;
+}
+
+int local_tables(DB *db, int (*fn)(const AccessTable *table, void *ctx), void *ctx, Reason *reason)
+{
+    Txn *txn;
+    int rc = txn_begin_rc(db, NULL, TXN_RDONLY, &txn);
+
+    (void)reason;
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    for (uint32_t dbi = 0; dbi <= SAP_MAX_DBI && rc == SAP_OK; dbi++) {
+        AccessTable table;
+        int described = describe(txn, dbi, &table);
+        if (described != SAP_NOTFOUND) {
+            rc = described == SAP_OK ? fn(&table, ctx) : described;
+        }
+    }
+    txn_abort(txn);
+    return rc;
+}
+
+int local_open_table(DB *db, uint32_t dbi, unsigned flags, Reason *reason)
+{
+    static const struct timespec moment = {.tv_nsec = 1000000};
+    SapDbiInfo info;
+
+    if (dbi > SAP_MAX_DBI) {
+        return reason_set(reason, SAP_ERROR, "there is no table %" PRIu32 ": they are 0 to %u", dbi,
+                          SAP_MAX_DBI);
+    }
+    int rc = dbi_info(db, dbi, &info);
+    for (int i = 0; rc == SAP_NOTFOUND && i < TABLE_TRIES; i++) {
+        int opened = dbi_open(db, dbi, NULL, NULL, flags);
+        if (opened != SAP_BUSY) {
+            return opened;
+        }
+        (void)nanosleep(&moment, NULL);
+        rc = dbi_info(db, dbi, &info);
+    }
+    if (rc == SAP_NOTFOUND) {
+        return reason_set(reason, SAP_BUSY,
+                          "table %" PRIu32 " cannot be made while transactions are open", dbi);
+    }
+    if (rc == SAP_OK && info.flags != flags) {
+        return reason_set(reason, SAP_ERROR, "table %" PRIu32 " is of another kind", dbi);
+    }
+    return rc;
+}
+
+/* SAP_ERROR with a reason where there is no such table. */
+static int check_table(DB *db, uint32_t dbi, SapDbiInfo *info_out, Reason *reason)
+{
+    int rc = dbi_info(db, dbi, info_out);
+
+    return rc == SAP_NOTFOUND
+               ? reason_set(reason, SAP_ERROR, "there is no table %" PRIu32 " in it", dbi)
+               : rc;
+}
+
+/* ---- Rows ----------------------------------------------------------------------------------- */
+
+static bool is_key(Slice key)
+{
+    return key.len <= SAP_MAX_KEY_LEN;
+}
+
+int local_get(DB *db, uint32_t dbi, Slice key, Buf *val, Reason *reason)
+{
+    SapDbiInfo info;
+    Txn *txn;
+    int rc = check_table(db, dbi, &info, reason);
+
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    if (!is_key(key)) {
+        return SAP_NOTFOUND;
+    }
+    rc = txn_begin_rc(db, NULL, TXN_RDONLY, &txn);
+    if (rc == SAP_OK) {
+        const void *data;
+        uint32_t len;
+        rc = txn_get_dbi(txn, dbi, key.data, (uint32_t)key.len, &data, &len);
+        if (rc == SAP_OK) {
+            rc = buf_append(val, data, len);
+        }
+        txn_abort(txn);
+    }
+    return rc;
+}
+
+static int change(Txn *txn, const SapDbiInfo *info, const AccessChange *c)
+{
+    bool pairs = (info->flags & DBI_DUPSORT) != 0;
+    uint32_t key_len = (uint32_t)c->key.len;
+    uint32_t val_len = (uint32_t)c->val.len;
+    int rc = SAP_ERROR;
+
+    switch (c->op) {
+    case ACCESS_PUT:
+        rc = txn_put_dbi(txn, c->dbi, c->key.data, key_len, c->val.data, val_len);
+        return rc == SAP_EXISTS ? SAP_OK : rc;
+    case ACCESS_PUT_NEW:
+        return txn_put_flags_dbi(txn, c->dbi, c->key.data, key_len, c->val.data, val_len,
+                                 pairs ? 0 : SAP_NOOVERWRITE, NULL);
+    case ACCESS_DEL:
+        return txn_del_dbi(txn, c->dbi, c->key.data, key_len);
+    case ACCESS_DEL_PAIR:
+        return txn_del_dup_dbi(txn, c->dbi, c->key.data, key_len, c->val.data, val_len);
+    }
+    return rc;
+}
+
+static int change_checked(DB *db, Txn *txn, const AccessChange *c, Reason *reason)
+{
+    SapDbiInfo info;
+    int rc = check_table(db, c->dbi, &info, reason);
+
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    if (!is_key(c->key) || c->val.len > SAP_MAX_VAL_LEN) {
+        rc = SAP_FULL;
+    } else if ((info.flags & DBI_TTL_META) != 0) {
+        return reason_set(reason, SAP_ERROR,
+                          "table %" PRIu32 " holds expiry times, which are not written directly",
+                          c->dbi);
+    } else {
+        rc = change(txn, &info, c);
+    }
+    if (rc == SAP_FULL && reason->text[0] == '\0') {
+        return reason_set(reason, rc,
+                          "a key of %zu and a value of %zu bytes do not fit, or the file is full",
+                          c->key.len, c->val.len);
+    }
+    return rc;
+}
+
+int local_write(DB *db, const AccessChange *changes, uint32_t count, uint32_t *failed_out,
+                Reason *reason)
+{
+    Txn *txn;
+    uint32_t i = 0;
+    int rc = txn_begin_rc(db, NULL, TXN_WAIT, &txn);
+
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    while (i < count && rc == SAP_OK) {
+        rc = change_checked(db, txn, &changes[i], reason);
+        i += rc == SAP_OK;
+    }
+    if (failed_out != NULL) {
+        *failed_out = i;
+    }
+    if (rc != SAP_OK) {
+        txn_abort(txn);
+        return rc;
+    }
+    return txn_commit(txn);
+}
+
+/* ---- Ranges --------------------------------------------------------------------------------- */
+
+static int compare_keys(const void *a, size_t a_len, Slice b)
+{
+    size_t min = a_len < b.len ? a_len : b.len;
+    int order = min > 0 ? memcmp(a, b.data, min) : 0;
+
+    return order != 0 ? order : (a_len > b.len) - (a_len < b.len);
+}
+
+static bool is_bound(Slice key)
+{
+    return key.data != NULL;
+}
+
+/* On the first row of the range in its direction. */
+static int scan_begin(SapCursor *cur, const AccessRange *range)
+{
+    int rc;
+
+    if (!range->backwards) {
+        return is_bound(range->from) ? cursor_seek(cur, range->from.data, (uint32_t)range->from.len)
+                                     : cursor_first(cur);
+    }
+    rc = is_bound(range->to) ? cursor_seek(cur, range->to.data, (uint32_t)range->to.len)
+                             : SAP_NOTFOUND;
+    return rc == SAP_NOTFOUND ? cursor_last(cur) : rc == SAP_OK ? cursor_prev(cur) : rc;
+}
+
+static bool is_past_end(const AccessRange *range, const void *key, uint32_t len)
+{
+    Slice end = range->backwards ? range->from : range->to;
+
+    if (!is_bound(end)) {
+        return false;
+    }
+    int order = compare_keys(key, len, end);
+    return range->backwards ? order < 0 : order >= 0;
+}
+
+static int scan_rows(SapCursor *cur, const AccessRange *range,
+                     int (*fn)(const AccessRow *row, void *ctx), void *ctx)
+{
+    int rc = scan_begin(cur, range);
+
+    for (uint64_t n = 0; rc == SAP_OK && (range->limit == 0 || n < range->limit); n++) {
+        const void *key;
+        const void *val = NULL;
+        uint32_t key_len;
+        uint32_t val_len = 0;
+        rc = range->keys_only ? cursor_get_key(cur, &key, &key_len)
+                              : cursor_get(cur, &key, &key_len, &val, &val_len);
+        if (rc != SAP_OK || is_past_end(range, key, key_len)) {
+            break;
+        }
+        AccessRow row = {{key, key_len}, {val, val_len}};
+        rc = fn(&row, ctx);
+        if (rc == SAP_OK) {
+            rc = range->backwards ? cursor_prev(cur) : cursor_next(cur);
+        } else {
+            return rc;
+        }
+    }
+    return rc == SAP_NOTFOUND ? SAP_OK : rc;
+}
+
+/* Bounds are compared as bytes. */
+static int check_range(DB *db, const AccessRange *range, Reason *reason)
+{
+    SapDbiInfo info;
+    int rc = check_table(db, range->dbi, &info, reason);
+
+    if (rc == SAP_OK && info.comparator != NULL && (is_bound(range->from) || is_bound(range->to))) {
+        return reason_set(reason, SAP_ERROR,
+                          "table %" PRIu32 " is in the order of '%s': no bounds, please",
+                          range->dbi, info.comparator);
+    }
+    if (rc == SAP_OK && !(is_key(range->from) && is_key(range->to))) {
+        return reason_set(reason, SAP_ERROR, "a bound is longer than any key");
+    }
+    return rc;
+}
+
+int local_scan(DB *db, const AccessRange *range, int (*fn)(const AccessRow *row, void *ctx),
+               void *ctx, Reason *reason)
+{
+    Txn *txn;
+    int rc = check_range(db, range, reason);
+
+    if (rc == SAP_OK) {
+        rc = txn_begin_rc(db, NULL, TXN_RDONLY, &txn);
+    }
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    SapCursor *cur = cursor_open_dbi(txn, range->dbi);
+    rc = cur == NULL ? SAP_NOMEM : scan_rows(cur, range, fn, ctx);
+    cursor_close(cur);
+    txn_abort(txn);
+    return rc;
+}
+
+int local_count(DB *db, const AccessRange *range, uint64_t *count_out, Reason *reason)
+{
+    Txn *txn;
+    int rc = check_range(db, range, reason);
+
+    if (rc == SAP_OK) {
+        rc = txn_begin_rc(db, NULL, TXN_RDONLY, &txn);
+    }
+    if (rc == SAP_OK) {
+        rc = txn_count_range(txn, range->dbi, range->from.data, (uint32_t)range->from.len,
+                             range->to.data, (uint32_t)range->to.len, count_out);
+        txn_abort(txn);
+    }
+    return rc;
+}
+
+int local_del_range(DB *db, const AccessRange *range, uint64_t *deleted_out, Reason *reason)
+{
+    Txn *txn;
+    int rc = check_range(db, range, reason);
+
+    if (rc == SAP_OK) {
+        rc = txn_begin_rc(db, NULL, TXN_WAIT, &txn);
+    }
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    rc = txn_del_range(txn, range->dbi, range->from.data, (uint32_t)range->from.len, range->to.data,
+                       (uint32_t)range->to.len, deleted_out);
+    if (rc != SAP_OK) {
+        txn_abort(txn);
+        return rc;
+    }
+    return txn_commit(txn);
+}

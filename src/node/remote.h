@@ -1,0 +1,33 @@
+/* remote.h - what access.h offers, done by the owner of the file. See wire.h and server.h. */
+#ifndef SAPLING_NODE_REMOTE_H
+#define SAPLING_NODE_REMOTE_H
+
+#include "node/local.h"
+#include "node/wire.h"
+
+typedef struct Remote {
+    int fd; /* -1: not connected */
+    uint64_t owner_pid;
+    Buf request;
+    Buf reply;
+} Remote;
+
+/* Connects to PATH.sock. SAP_BUSY: nobody serves there. SAP_INVALID: an owner of another version.
+ * SAP_IO, SAP_NOMEM. */
+int remote_connect(Remote *remote, const char *path, Reason *reason);
+/* Accepts what is not connected. Also after a failure in mid-answer. */
+void remote_disconnect(Remote *remote);
+/* Frees what is in it. */
+void remote_release(Remote *remote);
+
+/* The owner closed the file before it began with the request: open it again, and ask again. */
+enum { REMOTE_GONE = -1 };
+
+/* Sends the request of `kind` whose payload is in remote->request; fn gets the payload of each
+ * WIRE_DATA until it answers other than SAP_OK, which is then the answer, and the connection is
+ * lost. REMOTE_GONE. *result_out (may be NULL) is the result of the request, set also when it
+ * failed. */
+int remote_ask(Remote *remote, WireKind kind, int (*fn)(Slice data, void *ctx), void *ctx,
+               uint64_t *result_out, Reason *reason);
+
+#endif

@@ -1,0 +1,494 @@
+/* server.c - see server.h. */
+#include "node/server.h"
+
+#include "common/assert.h"
+#include "common/mem.h"
+#include "common/sync.h"
+#include "node/local.h"
+#include "node/wire.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { BACKLOG = 64, BATCH_BYTES = 64 << 10, SEND_TIMEOUT_S = 60 };
+
+typedef struct Connection {
+    struct Connection *next;
+    Server *server;
+    pthread_t thread;
+    int fd;
+    bool ended; /* of the mutex: the thread only has to be joined */
+
+    Buf request;
+    Buf data; /* what goes out next */
+    Reason reason;
+} Connection;
+
+struct Server {
+    DB *db;
+    char *path;
+    int listener;
+    int stopping; /* an eventfd, readable once the server is to stop */
+    pthread_t thread;
+    Mutex mutex;
+    Connection *connections;
+};
+
+/* ---- Answers -------------------------------------------------------------------------------- */
+
+static int send_data(Connection *c)
+{
+    int rc = wire_send(c->fd, WIRE_DATA, (Slice){c->data.data, c->data.len});
+
+    buf_clear(&c->data);
+    return rc;
+}
+
+static int send_done(Connection *c, int code, uint64_t result)
+{
+    WireDone done = {(uint32_t)code, slice_from_str(c->reason.text), result};
+
+    buf_clear(&c->data);
+    int rc = wire_put_done(&c->data, &done);
+    rc = rc == SAP_OK ? wire_send(c->fd, WIRE_DONE, (Slice){c->data.data, c->data.len}) : rc;
+    buf_clear(&c->data);
+    return rc;
+}
+
+static int add_table(const AccessTable *table, void *ctx)
+{
+    Connection *c = (Connection *)ctx;
+    int rc = wire_put_table(&c->data, table);
+
+    return rc == SAP_OK ? send_data(c) : rc;
+}
+
+static int add_row(const AccessRow *row, void *ctx)
+{
+    Connection *c = (Connection *)ctx;
+    int rc = wire_put_slice(&c->data, row->key);
+
+    rc = rc == SAP_OK ? wire_put_slice(&c->data, row->val) : rc;
+    return rc == SAP_OK && c->data.len >= BATCH_BYTES ? send_data(c) : rc;
+}
+
+static void add_finding(const char *text, void *ctx)
+{
+    Connection *c = (Connection *)ctx;
+
+    if (buf_append_str(&c->data, text) == SAP_OK) {
+        (void)send_data(c); /* a lost connection shows at the end */
+    }
+}
+
+static int add_bytes(const void *bytes, uint32_t len, void *ctx)
+{
+    Connection *c = (Connection *)ctx;
+
+    return wire_send(c->fd, WIRE_DATA, (Slice){bytes, len});
+}
+
+/* ---- Requests ------------------------------------------------------------------------------- */
+
+static int do_stat(Connection *c, ByteReader *in, uint64_t *result_out)
+{
+    AccessStat stat;
+
+    (void)in;
+    (void)result_out;
+    int rc = local_stat(c->server->db, c->server->path, &stat, &c->reason);
+    rc = rc == SAP_OK ? wire_put_stat(&c->data, &stat) : rc;
+    return rc == SAP_OK ? send_data(c) : rc;
+}
+
+static int do_tables(Connection *c, ByteReader *in, uint64_t *result_out)
+{
+    (void)in;
+    (void)result_out;
+    return local_tables(c->server->db, add_table, c, &c->reason);
+}
+
+static int do_open_table(Connection *c, ByteReader *in, uint64_t *result_out)
+{
+    uint32_t dbi = 0;
+    uint32_t flags = 0;
+    int rc = reader_u32le(in, &dbi);
+
+    (void)result_out;
+    rc = rc == SAP_OK ? reader_u32le(in, &flags) : rc;
+    return rc == SAP_OK ? local_open_table(c->server->db, dbi, flags, &c->reason) : SAP_INVALID;
+}
+
+static int do_get(Connection *c, ByteReader *in, uint64_t *result_out)
+{
+    uint32_t dbi = 0;
+    Slice key = {0};
+    int rc = reader_u32le(in, &dbi);
+
+    (void)result_out;
+    rc = rc == SAP_OK ? wire_get_slice(in, &key) : rc;
+    if (rc != SAP_OK) {
+        return SAP_INVALID;
+    }
+    rc = local_get(c->server->db, dbi, key, &c->data, &c->reason);
+    return rc == SAP_OK ? send_data(c) : rc;
+}
+
+/* Caller frees. NULL: they do not decode, or there is no memory. */
+static AccessChange *read_changes(ByteReader *in, uint32_t *count_out)
+{
+    uint32_t count = 0;
+    int rc = reader_u32le(in, &count);
+
+    /* Each has 13 bytes at least. */
+    if (rc != SAP_OK || count > in->left / 13) {
+        return NULL;
+    }
+    AccessChange *changes = (AccessChange *)calloc(count == 0 ? 1 : count, sizeof *changes);
+    for (uint32_t i = 0; changes != NULL && i < count; i++) {
+        if (wire_get_change(in, &changes[i]) != SAP_OK) {
+            free(changes);
+            return NULL;
+        }
+    }
+    *count_out = count;
+    return changes;
+}
+
+static int do_write(Connection *c, ByteReader *in, uint64_t *result_out)
+{
+    uint32_t count = 0;
+    uint32_t failed = 0;
+    AccessChange *changes = read_changes(in, &count);
+
+    if (changes == NULL) {
+        return SAP_INVALID;
+    }
+    int rc = local_write(c->server->db, changes, count, &failed, &c->reason);
+    *result_out = failed;
+    free(changes);
+    return rc;
+}
+
+static int do_scan(Connection *c, ByteReader *in, uint64_t *result_out)
+{
+    AccessRange range;
+
+    (void)result_out;
+    if (wire_get_range(in, &range) != SAP_OK) {
+        return SAP_INVALID;
+    }
+    int rc = local_scan(c->server->db, &range, add_row, c, &c->reason);
+    return rc == SAP_OK && c->data.len > 0 ? send_data(c) : rc;
+}
+
+static int do_count(Connection *c, ByteReader *in, uint64_t *result_out)
+{
+    AccessRange range;
+
+    return wire_get_range(in, &range) == SAP_OK
+               ? local_count(c->server->db, &range, result_out, &c->reason)
+               : SAP_INVALID;
+}
+
+static int do_del_range(Connection *c, ByteReader *in, uint64_t *result_out)
+{
+    AccessRange range;
+
+    return wire_get_range(in, &range) == SAP_OK
+               ? local_del_range(c->server->db, &range, result_out, &c->reason)
+               : SAP_INVALID;
+}
+
+static int do_verify(Connection *c, ByteReader *in, uint64_t *result_out)
+{
+    (void)in;
+    (void)result_out;
+    return db_verify(c->server->db, add_finding, c);
+}
+
+static int do_stream(Connection *c, ByteReader *in, uint64_t *result_out)
+{
+    (void)in;
+    (void)result_out;
+    return db_checkpoint(c->server->db, add_bytes, c);
+}
+
+/* SAP_INVALID: no such request, or it does not decode. */
+static int perform(Connection *c, WireKind kind, uint64_t *result_out)
+{
+    static int (*const requests[])(Connection * c, ByteReader * in, uint64_t * result_out) = {
+        [WIRE_STAT - WIRE_STAT] = do_stat,
+        [WIRE_TABLES - WIRE_STAT] = do_tables,
+        [WIRE_OPEN_TABLE - WIRE_STAT] = do_open_table,
+        [WIRE_GET - WIRE_STAT] = do_get,
+        [WIRE_WRITE - WIRE_STAT] = do_write,
+        [WIRE_SCAN - WIRE_STAT] = do_scan,
+        [WIRE_COUNT - WIRE_STAT] = do_count,
+        [WIRE_DEL_RANGE - WIRE_STAT] = do_del_range,
+        [WIRE_VERIFY - WIRE_STAT] = do_verify,
+        [WIRE_STREAM - WIRE_STAT] = do_stream,
+    };
+    unsigned index = (unsigned)kind - WIRE_STAT;
+    ByteReader in;
+
+    if (index >= sizeof requests / sizeof *requests || requests[index] == NULL) {
+        return reason_set(&c->reason, SAP_INVALID, "the owner of the file knows no request %u",
+                          (unsigned)kind);
+    }
+    reader_init(&in, c->request.data, c->request.len);
+    return requests[index](c, &in, result_out);
+}
+
+/* ---- Connections ---------------------------------------------------------------------------- */
+
+static int say_hello(Connection *c)
+{
+    int rc = buf_append_u32le(&c->data, WIRE_VERSION);
+
+    rc = rc == SAP_OK ? buf_append_u64le(&c->data, (uint64_t)getpid()) : rc;
+    rc = rc == SAP_OK ? wire_send(c->fd, WIRE_HELLO, (Slice){c->data.data, c->data.len}) : rc;
+    buf_clear(&c->data);
+    return rc;
+}
+
+/* Waits for a request. False: the server stops, or the other side is gone. */
+static bool await_request(Connection *c)
+{
+    struct pollfd fds[] = {{.fd = c->server->stopping, .events = POLLIN},
+                           {.fd = c->fd, .events = POLLIN}};
+
+    while (poll(fds, 2, -1) < 0) {
+        if (errno != EINTR) {
+            return false;
+        }
+    }
+    if ((fds[0].revents & POLLIN) != 0) {
+        (void)wire_send(c->fd, WIRE_BYE, (Slice){0});
+        return false;
+    }
+    return true;
+}
+
+static void serve(Connection *c)
+{
+    int rc = say_hello(c);
+
+    while (rc == SAP_OK && await_request(c)) {
+        WireKind kind;
+        uint64_t result = 0;
+        rc = wire_receive(c->fd, &kind, &c->request);
+        if (rc == SAP_OK) {
+            c->reason.text[0] = '\0';
+            int code = perform(c, kind, &result);
+            rc = send_done(c, code, result);
+            rc = code == SAP_INVALID && rc == SAP_OK ? SAP_INVALID : rc;
+        }
+    }
+}
+
+static void *connection_main(void *arg)
+{
+    Connection *c = (Connection *)arg;
+
+    serve(c);
+    mutex_lock(&c->server->mutex);
+    c->ended = true;
+    mutex_unlock(&c->server->mutex);
+    /* Who waits for an answer learns that there will be none; the descriptor is closed by whoever
+     * joins, so that its number is no other's before. */
+    (void)shutdown(c->fd, SHUT_RDWR);
+    return NULL;
+}
+
+static void connection_free(Connection *c)
+{
+    (void)close(c->fd);
+    buf_release(&c->request);
+    buf_release(&c->data);
+    mem_free(MEM_COMMON, c, sizeof *c);
+}
+
+/* Takes those off the list that ended, or all, and waits for their ends. */
+static void join_connections(Server *server, bool all)
+{
+    mutex_lock(&server->mutex);
+    for (Connection **link = &server->connections; *link != NULL;) {
+        Connection *c = *link;
+        if (!c->ended && !all) {
+            link = &c->next;
+            continue;
+        }
+        *link = c->next;
+        mutex_unlock(&server->mutex);
+        pthread_join(c->thread, NULL);
+        connection_free(c);
+        mutex_lock(&server->mutex);
+        link = &server->connections; /* only the thread that accepts adds to it, and that is this */
+    }
+    mutex_unlock(&server->mutex);
+}
+
+static bool is_welcome(int fd)
+{
+    struct ucred peer;
+    socklen_t len = sizeof peer;
+
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 &&
+           (peer.uid == geteuid() || peer.uid == 0);
+}
+
+static void accept_one(Server *server)
+{
+    static const struct timeval patience = {.tv_sec = SEND_TIMEOUT_S};
+    int fd = accept4(server->listener, NULL, NULL, SOCK_CLOEXEC);
+
+    if (fd < 0) {
+        return;
+    }
+    Connection *c = is_welcome(fd) ? (Connection *)mem_zalloc(MEM_COMMON, sizeof *c) : NULL;
+    if (c == NULL) {
+        (void)close(fd);
+        return;
+    }
+    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    *c = (Connection){.server = server, .fd = fd};
+    if (pthread_create(&c->thread, NULL, connection_main, c) != 0) {
+        connection_free(c);
+        return;
+    }
+    mutex_lock(&server->mutex);
+    c->next = server->connections;
+    server->connections = c;
+    mutex_unlock(&server->mutex);
+}
+
+static void *server_main(void *arg)
+{
+    Server *server = (Server *)arg;
+    struct pollfd fds[] = {{.fd = server->stopping, .events = POLLIN},
+                           {.fd = server->listener, .events = POLLIN}};
+
+    for (;;) {
+        int n = poll(fds, 2, -1);
+        if (n > 0 && (fds[0].revents & POLLIN) != 0) {
+            return NULL;
+        }
+        if (n > 0 && (fds[1].revents & POLLIN) != 0) {
+            join_connections(server, false);
+            accept_one(server);
+        }
+    }
+}
+
+/* ---- Starting and stopping ------------------------------------------------------------------ */
+
+/* Binds PATH.sock, for this user alone from the first moment. */
+static int listen_at(Server *server)
+{
+    struct sockaddr_un address;
+    int dir = -1;
+    int rc = wire_address(server->path, &address, &dir);
+
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    (void)unlink(address.sun_path);
+    if (fchmod(server->listener, S_IRUSR | S_IWUSR) != 0 ||
+        bind(server->listener, (const struct sockaddr *)&address, sizeof address) != 0 ||
+        listen(server->listener, BACKLOG) != 0) {
+        rc = SAP_IO;
+    }
+    if (dir >= 0) {
+        int error = errno;
+        (void)close(dir);
+        errno = error;
+    }
+    return rc;
+}
+
+static void remove_socket(const Server *server)
+{
+    struct sockaddr_un address;
+    int dir = -1;
+
+    if (wire_address(server->path, &address, &dir) == SAP_OK) {
+        (void)unlink(address.sun_path);
+        if (dir >= 0) {
+            (void)close(dir);
+        }
+    }
+}
+
+static void server_free(Server *server)
+{
+    if (server->listener >= 0) {
+        (void)close(server->listener);
+    }
+    if (server->stopping >= 0) {
+        (void)close(server->stopping);
+    }
+    free(server->path);
+    mem_free(MEM_COMMON, server, sizeof *server);
+}
+
+int server_start(DB *db, const char *path, Server **server_out)
+{
+    Server *server = (Server *)mem_zalloc(MEM_COMMON, sizeof *server);
+
+    if (server == NULL) {
+        return SAP_NOMEM;
+    }
+    server->db = db;
+    server->path = strdup(path);
+    server->stopping = eventfd(0, EFD_CLOEXEC);
+    server->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int rc = server->path == NULL                           ? SAP_NOMEM
+             : server->stopping < 0 || server->listener < 0 ? SAP_FULL
+                                                            : listen_at(server);
+    if (rc == SAP_OK && !mutex_init(&server->mutex)) {
+        rc = SAP_NOMEM;
+    }
+    if (rc == SAP_OK && pthread_create(&server->thread, NULL, server_main, server) != 0) {
+        mutex_destroy(&server->mutex);
+        remove_socket(server);
+        rc = SAP_NOMEM;
+    }
+    if (rc != SAP_OK) {
+        int error = errno;
+        server_free(server);
+        errno = error;
+        return rc;
+    }
+    *server_out = server;
+    return SAP_OK;
+}
+
+void server_stop(Server *server)
+{
+    static const uint64_t one = 1;
+
+    if (server == NULL) {
+        return;
+    }
+    /* Nobody new finds it; those who wait for an answer to connect() are turned away. */
+    remove_socket(server);
+    ssize_t written = write(server->stopping, &one, sizeof one);
+    SAP_ASSERT(written == (ssize_t)sizeof one);
+    pthread_join(server->thread, NULL);
+    mutex_lock(&server->mutex);
+    for (const Connection *c = server->connections; c != NULL; c = c->next) {
+        (void)shutdown(c->fd, SHUT_RD); /* half a request is not waited for */
+    }
+    mutex_unlock(&server->mutex);
+    join_connections(server, true);
+    mutex_destroy(&server->mutex);
+    server_free(server);
+}

@@ -1,0 +1,488 @@
+/* A file is used in the same way by its owner and, through the owner's socket, by others. */
+#include "common/buf.h"
+#include "common/bytes.h"
+#include "common/random.h"
+#include "node/access.h"
+#include "node/wire.h"
+#include "support/expect.h"
+#include "support/files.h"
+#include "support/suite.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    TIMEOUT_S = 120,
+    PAIRS = 3,
+    ROWS = 3000,
+    CLIENTS = 4,
+    ROUNDS = 500,
+    ROUNDS_AN_OPEN = 25,
+    GARBAGE = 200,
+    SHORT_PATIENCE_MS = 50,
+};
+
+static Access *open_access(const FileBed *bed, unsigned flags)
+{
+    AccessOptions options = {.flags = flags};
+    Access *access = NULL;
+
+    EXPECT_RC(access_open(bed->path, &options, &access), SAP_OK);
+    return access;
+}
+
+static Slice text(const char *s)
+{
+    return slice_from_str(s);
+}
+
+/* ---- A battery whose outcome is written down ------------------------------------------------ */
+
+static int note_table(const AccessTable *table, void *ctx)
+{
+    return buf_printf((Buf *)ctx, "table %u flags %u rows %" PRIu64 " depth %u\n", table->dbi,
+                      table->flags, table->rows, table->depth);
+}
+
+static int note_row(const AccessRow *row, void *ctx)
+{
+    return buf_printf((Buf *)ctx, "%.*s=%.*s\n", (int)row->key.len, (const char *)row->key.data,
+                      (int)row->val.len, (const char *)row->val.data);
+}
+
+static int stop_at_third(const AccessRow *row, void *ctx)
+{
+    (void)row;
+    return ++*(int *)ctx == 3 ? SAP_CONFLICT : SAP_OK;
+}
+
+static int note_bytes(const void *data, uint32_t len, void *ctx)
+{
+    return buf_append((Buf *)ctx, data, len);
+}
+
+static void note_finding(const char *finding, void *ctx)
+{
+    EXPECT_RC(buf_printf((Buf *)ctx, "finding %s\n", finding), SAP_OK);
+}
+
+static void note_rc(Access *access, Buf *log, const char *what, int rc)
+{
+    bool explained = rc != SAP_OK && rc != SAP_NOTFOUND && rc != SAP_EXISTS;
+
+    EXPECT_RC(buf_printf(log, "%s: %d %s\n", what, rc, explained ? access_message(access) : ""),
+              SAP_OK);
+}
+
+static void note_scan(Access *access, Buf *log, const AccessRange *range)
+{
+    note_rc(access, log, "scan", access_scan(access, range, note_row, log));
+}
+
+static void fill(Access *access, Buf *log)
+{
+    static char keys[ROWS][8];
+    static char vals[ROWS][16];
+    static AccessChange changes[ROWS];
+
+    for (uint32_t i = 0; i < ROWS; i++) {
+        snprintf(keys[i], sizeof keys[i], "k%05u", i * 7 % ROWS);
+        snprintf(vals[i], sizeof vals[i], "value %u", i);
+        changes[i] =
+            (AccessChange){ACCESS_PUT, i % 3 == 0 ? PAIRS : 0, text(keys[i]), text(vals[i])};
+    }
+    note_rc(access, log, "fill", access_write(access, changes, ROWS, NULL));
+}
+
+static void try_rows(Access *access, Buf *log)
+{
+    uint32_t failed = 9;
+    Buf val = {0};
+    AccessChange both[] = {{ACCESS_PUT, 0, text("a"), text("1")},
+                           {ACCESS_PUT_NEW, 0, text("k00001"), text("2")}};
+    AccessChange pair[] = {{ACCESS_PUT, PAIRS, text("p"), text("1")},
+                           {ACCESS_PUT, PAIRS, text("p"), text("1")},
+                           {ACCESS_PUT, PAIRS, text("p"), text("2")},
+                           {ACCESS_DEL_PAIR, PAIRS, text("p"), text("1")}};
+    AccessChange gone = {ACCESS_DEL, 0, text("nothing"), {0}};
+    AccessChange nowhere = {ACCESS_PUT, 77, text("x"), text("y")};
+
+    note_rc(access, log, "all or none", access_write(access, both, 2, &failed));
+    EXPECT_RC(buf_printf(log, "failed %u\n", failed), SAP_OK);
+    note_rc(access, log, "so none", access_get(access, 0, text("a"), &val));
+    note_rc(access, log, "pairs", access_write(access, pair, 4, NULL));
+    note_rc(access, log, "first pair", access_get(access, PAIRS, text("p"), &val));
+    note_rc(access, log, "no row", access_write(access, &gone, 1, NULL));
+    note_rc(access, log, "no table", access_write(access, &nowhere, 1, NULL));
+    note_rc(access, log, "no table either", access_get(access, 78, text("x"), &val));
+    note_rc(access, log, "other kind", access_open_table(access, 0, DBI_DUPSORT));
+    note_rc(access, log, "same kind", access_open_table(access, PAIRS, DBI_DUPSORT));
+    note_rc(access, log, "beyond", access_open_table(access, SAP_MAX_DBI + 1, 0));
+    EXPECT_RC(buf_append(log, val.data, val.len), SAP_OK);
+    buf_release(&val);
+}
+
+static void try_ranges(Access *access, Buf *log)
+{
+    int seen = 0;
+    uint64_t n = 0;
+    AccessRange all = {0};
+    AccessRange some = {.from = text("k00100"), .to = text("k00200")};
+    AccessRange back = {.from = text("k00100"), .to = text("k00200"), .backwards = true};
+    AccessRange last = {.backwards = true, .limit = 5};
+    AccessRange keys = {.dbi = PAIRS, .keys_only = true, .limit = 7};
+    AccessRange behind = {.to = text("z"), .backwards = true, .limit = 1};
+    AccessRange nowhere = {.dbi = 77};
+
+    note_scan(access, log, &all);
+    note_scan(access, log, &some);
+    note_scan(access, log, &back);
+    note_scan(access, log, &last);
+    note_scan(access, log, &keys);
+    note_scan(access, log, &behind);
+    note_scan(access, log, &nowhere);
+    note_rc(access, log, "stopped", access_scan(access, &all, stop_at_third, &seen));
+    note_rc(access, log, "count", access_count(access, &some, &n));
+    EXPECT_RC(buf_printf(log, "counted %" PRIu64 " after %d\n", n, seen), SAP_OK);
+    note_rc(access, log, "delete", access_del_range(access, &some, &n));
+    EXPECT_RC(buf_printf(log, "deleted %" PRIu64 "\n", n), SAP_OK);
+    note_scan(access, log, &some);
+}
+
+static void battery(Access *access, Buf *log)
+{
+    AccessStat stat = {0};
+
+    note_rc(access, log, "table", access_open_table(access, PAIRS, DBI_DUPSORT));
+    fill(access, log);
+    try_rows(access, log);
+    try_ranges(access, log);
+    note_rc(access, log, "tables", access_tables(access, note_table, log));
+    note_rc(access, log, "verify", access_verify(access, note_finding, log));
+    note_rc(access, log, "stream", access_stream(access, note_bytes, log));
+    note_rc(access, log, "stat", access_stat(access, &stat));
+    EXPECT(stat.page_size == 4096 && stat.data_size > 0 && stat.log_size > 0 && stat.txnid > 0,
+           "a stat without figures: %u %" PRIu64 " %" PRIu64 " %" PRIu64, stat.page_size,
+           stat.data_size, stat.log_size, stat.txnid);
+}
+
+START_TEST(the_owner_and_others_get_the_same_answers)
+{
+    FileBed own;
+    FileBed others;
+    Buf direct = {0};
+    Buf remote = {0};
+
+    file_bed_start(&own);
+    file_bed_start(&others);
+    Access *access = open_access(&own, ACCESS_CREATE);
+    ck_assert(!access_is_remote(access));
+    battery(access, &direct);
+    ck_assert_int_eq(access_close(access), SAP_OK);
+
+    Access *owner = open_access(&others, ACCESS_CREATE | ACCESS_SERVE);
+    access = open_access(&others, 0);
+    ck_assert(access_is_remote(access));
+    battery(access, &remote);
+    ck_assert_int_eq(access_close(access), SAP_OK);
+    ck_assert_int_eq(access_close(owner), SAP_OK);
+
+    ck_assert_uint_gt(direct.len, 10000);
+    ck_assert_uint_eq(direct.len, remote.len);
+    ck_assert(memcmp(direct.data, remote.data, direct.len) == 0);
+    buf_release(&direct);
+    buf_release(&remote);
+    file_bed_end(&own);
+    file_bed_end(&others);
+}
+END_TEST
+
+/* ---- Owners come and go --------------------------------------------------------------------- */
+
+static void put(Access *access, uint32_t client, uint32_t round)
+{
+    char key[24];
+    AccessChange change = {ACCESS_PUT_NEW, 0, {0}, text("v")};
+
+    change.key = (Slice){key, (size_t)snprintf(key, sizeof key, "%u-%u", client, round)};
+    EXPECT_RC(access_write(access, &change, 1, NULL), SAP_OK);
+}
+
+typedef struct Client {
+    const FileBed *bed;
+    uint32_t number;
+    uint32_t remotes; /* how many of its rounds found another owner */
+} Client;
+
+/* Opens anew for some rounds and keeps open for others: so owners end while others ask them. */
+static void *be_client(void *arg)
+{
+    Client *client = arg;
+
+    for (uint32_t round = 0; round < ROUNDS;) {
+        Access *access = open_access(client->bed, ACCESS_CREATE | ACCESS_SERVE);
+        client->remotes += access_is_remote(access);
+        for (uint32_t n = 0; n < ROUNDS_AN_OPEN && round < ROUNDS; n++, round++) {
+            put(access, client->number, round);
+            (void)usleep(100); /* so that the others come while it owns the file */
+        }
+        EXPECT_RC(access_close(access), SAP_OK);
+    }
+    return NULL;
+}
+
+START_TEST(nothing_is_lost_or_done_twice_while_owners_come_and_go)
+{
+    FileBed bed;
+    pthread_t threads[CLIENTS];
+    Client clients[CLIENTS];
+    uint32_t remotes = 0;
+    uint64_t count = 0;
+    AccessRange all = {0};
+
+    file_bed_start(&bed);
+    for (uint32_t i = 0; i < CLIENTS; i++) {
+        clients[i] = (Client){.bed = &bed, .number = i};
+        EXPECT(pthread_create(&threads[i], NULL, be_client, &clients[i]) == 0, "no thread");
+    }
+    for (uint32_t i = 0; i < CLIENTS; i++) {
+        pthread_join(threads[i], NULL);
+        remotes += clients[i].remotes;
+    }
+    Access *access = open_access(&bed, ACCESS_READ);
+    ck_assert_int_eq(access_count(access, &all, &count), SAP_OK);
+    ck_assert_uint_eq(count, CLIENTS * ROUNDS);
+    ck_assert_int_eq(access_close(access), SAP_OK);
+    printf("node access: %u commits by %u clients, %u of their opens found another owner\n",
+           CLIENTS * ROUNDS, CLIENTS, remotes);
+    ck_assert_uint_gt(remotes, 0);
+    file_bed_end(&bed);
+}
+END_TEST
+
+/* A child that owns and serves the file until it is killed. */
+static pid_t start_owner(const FileBed *bed, unsigned flags)
+{
+    int ready[2];
+    char byte;
+
+    ck_assert_int_eq(pipe(ready), 0);
+    pid_t pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        (void)open_access(bed, ACCESS_CREATE | flags);
+        EXPECT(write(ready[1], "r", 1) == 1, "no pipe");
+        for (;;) {
+            pause();
+        }
+    }
+    ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+    (void)close(ready[0]);
+    (void)close(ready[1]);
+    return pid;
+}
+
+static void kill_owner(pid_t pid)
+{
+    ck_assert_int_eq(kill(pid, SIGKILL), 0);
+    ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+}
+
+START_TEST(an_owner_that_is_killed_is_an_error_once_and_then_no_more)
+{
+    FileBed bed;
+    AccessStat stat;
+    Buf val = {0};
+
+    file_bed_start(&bed);
+    pid_t pid = start_owner(&bed, ACCESS_SERVE);
+    Access *access = open_access(&bed, 0);
+    ck_assert(access_is_remote(access));
+    put(access, 1, 1);
+    kill_owner(pid);
+    ck_assert_int_eq(access_stat(access, &stat), SAP_IO);
+    ck_assert_ptr_nonnull(strstr(access_message(access), "went away"));
+    ck_assert_int_eq(access_get(access, 0, text("1-1"), &val), SAP_OK);
+    ck_assert(!access_is_remote(access));
+    ck_assert_int_eq(access_close(access), SAP_OK);
+    buf_release(&val);
+    file_bed_end(&bed);
+}
+END_TEST
+
+START_TEST(an_owner_that_does_not_serve_is_named)
+{
+    FileBed bed;
+    char number[24];
+    AccessOptions options = {.patience_ms = SHORT_PATIENCE_MS};
+    Access *access = NULL;
+
+    file_bed_start(&bed);
+    pid_t pid = start_owner(&bed, 0);
+    snprintf(number, sizeof number, "%d", (int)pid);
+    ck_assert_int_eq(access_open(bed.path, &options, &access), SAP_BUSY);
+    ck_assert_msg(strstr(access_message(access), number) != NULL, "%s", access_message(access));
+    ck_assert_int_eq(access_close(access), SAP_OK);
+    kill_owner(pid);
+    file_bed_end(&bed);
+}
+END_TEST
+
+/* ---- The socket ----------------------------------------------------------------------------- */
+
+static void socket_of(const FileBed *bed, char *name, size_t size)
+{
+    snprintf(name, size, "%s.sock", bed->path);
+}
+
+START_TEST(the_socket_is_the_users_alone_and_goes_with_the_owner)
+{
+    FileBed bed;
+    char name[FILES_PATH_MAX + 8];
+    struct stat st;
+
+    file_bed_start(&bed);
+    socket_of(&bed, name, sizeof name);
+    pid_t pid = start_owner(&bed, ACCESS_SERVE);
+    ck_assert_int_eq(stat(name, &st), 0);
+    ck_assert_uint_eq(st.st_mode & 0777, 0600);
+    kill_owner(pid);
+    ck_assert_int_eq(stat(name, &st),
+                     0); /* nobody could remove it: the next owner takes its place */
+    Access *access = open_access(&bed, ACCESS_SERVE);
+    ck_assert(!access_is_remote(access));
+    ck_assert_int_eq(stat(name, &st), 0);
+    ck_assert_int_eq(access_close(access), SAP_OK);
+    ck_assert_int_ne(stat(name, &st), 0);
+    file_bed_end(&bed);
+}
+END_TEST
+
+static int connect_to(const FileBed *bed)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    EXPECT((size_t)snprintf(address.sun_path, sizeof address.sun_path, "%s.sock", bed->path) <
+               sizeof address.sun_path,
+           "a long path");
+    EXPECT(connect(fd, (const struct sockaddr *)&address, sizeof address) == 0, "not served");
+    return fd;
+}
+
+/* A frame of a known kind whose payload is noise, or noise alone. */
+static void send_noise(int fd, Rng *rng)
+{
+    uint8_t bytes[64];
+    size_t len = 5 + (size_t)rng_below(rng, sizeof bytes - 5);
+
+    for (size_t i = 0; i < len; i++) {
+        bytes[i] = (uint8_t)rng_below(rng, 4) == 0 ? (uint8_t)rng_below(rng, 256) : 0;
+    }
+    if (rng_below(rng, 4) != 0) {
+        store_u32le(bytes, (uint32_t)(len - 5));
+        bytes[4] = (uint8_t)(WIRE_STAT + rng_below(rng, 14));
+    }
+    (void)send(fd, bytes, len, MSG_NOSIGNAL);
+}
+
+START_TEST(noise_on_the_socket_hurts_nobody_else)
+{
+    FileBed bed;
+    uint64_t seed = 20261116;
+    Rng rng;
+
+    file_bed_start(&bed);
+    rng_seed(&rng, seed);
+    expect_context("seed %" PRIu64, seed);
+    Access *owner = open_access(&bed, ACCESS_CREATE | ACCESS_SERVE);
+    Access *access = open_access(&bed, 0);
+    for (uint32_t i = 0; i < GARBAGE; i++) {
+        char answer[256];
+        int fd = connect_to(&bed);
+        send_noise(fd, &rng);
+        if (rng_below(&rng, 2) == 0) {
+            (void)shutdown(fd, SHUT_WR);
+            while (recv(fd, answer, sizeof answer, 0) > 0) {
+            }
+        }
+        (void)close(fd);
+        put(access, 9, i);
+    }
+    int half = connect_to(&bed); /* a request that never ends keeps no owner from closing */
+    ck_assert_int_eq((int)send(half, "\x40\0\0\0\x13\0", 6, 0), 6);
+    ck_assert_int_eq(access_close(access), SAP_OK);
+    ck_assert_int_eq(access_close(owner), SAP_OK);
+    (void)close(half);
+    printf("node access: %d noisy connections, seed %" PRIu64 "\n", GARBAGE, seed);
+    file_bed_end(&bed);
+}
+END_TEST
+
+START_TEST(a_long_path_is_served_too)
+{
+    FileBed bed;
+    char dir[240];
+    char path[260];
+    AccessOptions options = {.flags = ACCESS_CREATE | ACCESS_SERVE};
+    Access *owner = NULL;
+    Access *access = NULL;
+
+    file_bed_start(&bed);
+    snprintf(dir, sizeof dir, "%s/%0120d", bed.dir, 1);
+    snprintf(path, sizeof path, "%s/data", dir);
+    ck_assert_int_eq(mkdir(dir, 0700), 0);
+    ck_assert_int_eq(access_open(path, &options, &owner), SAP_OK);
+    ck_assert_int_eq(access_open(path, &options, &access), SAP_OK);
+    ck_assert(access_is_remote(access));
+    put(access, 1, 1);
+    ck_assert_int_eq(access_close(access), SAP_OK);
+    ck_assert_int_eq(access_close(owner), SAP_OK);
+    file_bed_end(&bed);
+}
+END_TEST
+
+START_TEST(a_reader_opens_a_file_that_has_a_log_left)
+{
+    FileBed bed;
+    Buf val = {0};
+
+    file_bed_start(&bed);
+    pid_t pid = start_owner(&bed, ACCESS_SERVE);
+    Access *access = open_access(&bed, 0);
+    put(access, 1, 1);
+    ck_assert_int_eq(access_close(access), SAP_OK);
+    kill_owner(pid);
+    access = open_access(&bed, ACCESS_READ);
+    ck_assert_int_eq(access_get(access, 0, text("1-1"), &val), SAP_OK);
+    ck_assert_int_eq(access_close(access), SAP_OK);
+    buf_release(&val);
+    file_bed_end(&bed);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("node_access");
+    TCase *tcase = tcase_create("access");
+
+    tcase_set_timeout(tcase, TIMEOUT_S);
+    tcase_add_test(tcase, the_owner_and_others_get_the_same_answers);
+    tcase_add_test(tcase, nothing_is_lost_or_done_twice_while_owners_come_and_go);
+    tcase_add_test(tcase, an_owner_that_is_killed_is_an_error_once_and_then_no_more);
+    tcase_add_test(tcase, an_owner_that_does_not_serve_is_named);
+    tcase_add_test(tcase, the_socket_is_the_users_alone_and_goes_with_the_owner);
+    tcase_add_test(tcase, noise_on_the_socket_hurts_nobody_else);
+    tcase_add_test(tcase, a_long_path_is_served_too);
+    tcase_add_test(tcase, a_reader_opens_a_file_that_has_a_log_left);
+    suite_add_tcase(suite, tcase);
+    return suite_run(suite);
+}
