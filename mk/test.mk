@@ -141,7 +141,25 @@ check-examples: $(EXAMPLE_BINS) ## Run the examples and compare their output
 SOAK_SECONDS ?= 600
 SOAK_SEED    ?= $(shell date +%s)
 
-.PHONY: soak-engine
+POWER_CUTS   ?= 200
+
+.PHONY: soak-engine soak-power
 
 soak-engine: build/test/tests/integration/engine_kill_test ## Kill a process that writes to a file, for SOAK_SECONDS
 	$(Q)SAP_KILL_SECONDS=$(SOAK_SECONDS) SAP_TEST_SEED=$(SOAK_SEED) $<
+
+soak-power: build/test/tests/integration/engine_kill_test ## Cut the power of a file system under a process that writes, POWER_CUTS times (root)
+	$(Q)./script/deps soak
+	$(Q)tools/power_cuts.sh $(POWER_CUTS) $(SOAK_SEED) $<
+
+# --- mutants -----------------------------------------------------------------------------------
+# Known bugs, each planted in a copy of the sources: some test must fail. ONLY=name for some.
+MUTANT_TREE := build/mutants/tree
+
+.PHONY: mutants
+mutants: ## Plant known bugs one at a time (tests/mutants) and see that a test catches each
+	$(Q)mkdir -p $(MUTANT_TREE)
+	$(Q)tar -cf - --exclude=./build --exclude=./.git . | tar -xf - -C $(MUTANT_TREE)
+	$(Q)$(MAKE) -C $(MUTANT_TREE) --no-print-directory tests
+	$(Q)$(PYTHON) tools/mutants.py --run tests/mutants --tree $(MUTANT_TREE) --jobs $(JOBS) \
+	    --only '$(ONLY)'

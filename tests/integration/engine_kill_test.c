@@ -3,7 +3,9 @@
  * commits are there without a hole, and none is there in part.
  *
  * SAP_KILLS says how many deaths, SAP_KILL_SECONDS how long to go on instead; SAP_TEST_SEED decides
- * the options and the moments. */
+ * the options and the moments. With SAP_POWER_CUT, a command, the power fails instead: the command
+ * makes the file system lose what it has not on disk, and answers when the child is to be killed;
+ * called with the argument "back" it brings the file system back (tools/power_cuts.sh). */
 #include "common/bytes.h"
 #include "common/config.h"
 #include "common/random.h"
@@ -52,6 +54,7 @@ typedef struct Killing {
     uint64_t seed;
     uint32_t threads;
     uint32_t bulk_one_in;
+    const char *power_cut; /* NULL: only the process dies */
     SapEnv *db;
 } Killing;
 
@@ -258,6 +261,33 @@ static uint64_t expect_everything(Killing *killing)
     return commits;
 }
 
+static void call_power(const Killing *killing, const char *what)
+{
+    char command[300];
+
+    EXPECT(snprintf(command, sizeof command, "%s %s", killing->power_cut, what) <
+               (int)sizeof command,
+           "a long command");
+    EXPECT(system(command) == 0, "'%s' failed", command);
+}
+
+/* The end of a child, which may notice that its disk is gone before it is killed. */
+static void end_child(const Killing *killing, pid_t pid)
+{
+    int status = 0;
+
+    if (killing->power_cut != NULL) {
+        call_power(killing, "cut");
+    }
+    EXPECT(kill(pid, SIGKILL) == 0, "no kill");
+    EXPECT(waitpid(pid, &status, 0) == pid, "no child");
+    EXPECT(killing->power_cut != NULL || (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL),
+           "the child failed with status %d", status);
+    if (killing->power_cut != NULL) {
+        call_power(killing, "back");
+    }
+}
+
 /* Half of the children live until they have been committing for a while, the others may die in
  * recovery. */
 static void live_and_be_killed(Killing *killing, Rng *rng)
@@ -270,6 +300,9 @@ static void live_and_be_killed(Killing *killing, Rng *rng)
     pid_t pid = fork();
     EXPECT(pid >= 0, "no process");
     if (pid == 0) {
+        if (killing->power_cut != NULL && freopen("/dev/null", "w", stderr) == NULL) {
+            abort(); /* that the disk went away is no news */
+        }
         live(killing);
     }
     while (!any_time && atomic_load(&killing->shared->opened) == 0) {
@@ -277,9 +310,7 @@ static void live_and_be_killed(Killing *killing, Rng *rng)
         sleep_us(200);
     }
     sleep_us(rng_below(rng, any_time ? 40000 : 120000));
-    EXPECT(kill(pid, SIGKILL) == 0, "no kill");
-    EXPECT(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL,
-           "the child failed with status %d", status);
+    end_child(killing, pid);
 }
 
 static void choose_options(Killing *killing, Rng *rng)
@@ -305,8 +336,12 @@ static uint64_t kill_file(uint64_t seed, uint64_t kills, Shared *shared)
     memset(shared, 0, sizeof *shared);
     killing->shared = shared;
     killing->seed = seed;
+    killing->power_cut = getenv("SAP_POWER_CUT");
     rng_seed(&rng, seed);
     file_bed_start(&killing->bed);
+    if (killing->power_cut != NULL) {
+        sync(); /* the directory is the test's, not the engine's */
+    }
     choose_options(killing, &rng);
     for (uint64_t i = 0; i < kills; i++) {
         expect_context("SAP_TEST_SEED=%" PRIu64 ", death %" PRIu64 ": %u threads, pages of %u, "

@@ -707,6 +707,7 @@ static void remove_left_behind(const char *parent)
 void crash_dir_make(char *out, size_t size, bool in_memory)
 {
     const char *tmp = getenv("TMPDIR");
+    in_memory = in_memory && getenv("SAP_TEST_ON_DISK") == NULL;
     const char *parent = in_memory && access("/dev/shm", W_OK) == 0 ? "/dev/shm"
                          : tmp != NULL && *tmp != '\0'              ? tmp
                                                                     : "/tmp";

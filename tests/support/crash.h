@@ -54,7 +54,7 @@ bool crash_is_cut(const CrashTrace *trace, size_t length);
 void crash_build(CrashTrace *trace, size_t length, CrashFate fate, Rng *rng, const char *dir);
 
 /* An empty directory of its own, in memory where the system has such a place: building states costs
- * no syncs there. `out` takes the path. What processes left behind that failed is removed. */
+ * no syncs there. (SAP_TEST_ON_DISK: below TMPDIR.) `out` takes the path. What processes left behind that failed is removed. */
 void crash_dir_make(char *out, size_t size, bool in_memory);
 void crash_dir_empty(const char *dir);
 void crash_dir_remove(const char *dir);

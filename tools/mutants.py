@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""Plant known bugs, one at a time, and see that the tests catch each.
+
+mutants.py --list DIR            the mutants, one a line
+mutants.py --check DIR           each still fits the sources (its text occurs exactly once)
+mutants.py --run DIR --tree T    build each in T, a copy of the sources, and run its tests
+
+A mutant is a file NAME.mutant:
+
+    what: one line: the bug
+    file: src/...
+    test: the test binary that catches it, by the end of its name
+    ---
+    text as it is in the file
+    ---
+    text as the bug has it
+
+With --run a mutant whose tests pass has survived: the exit status is 1.
+"""
+import argparse
+import os
+import subprocess
+import sys
+import time
+
+SEPARATOR = "---\n"
+BUILD_TIMEOUT_S = 600
+TEST_TIMEOUT_S = 600
+
+
+class Mutant:
+    def __init__(self, path):
+        self.name = os.path.basename(path)[: -len(".mutant")]
+        with open(path, encoding="utf-8") as f:
+            parts = f.read().split(SEPARATOR)
+        if len(parts) != 3:
+            raise ValueError(f"{path}: needs two lines '---'")
+        fields = dict(line.split(": ", 1) for line in parts[0].splitlines() if line)
+        if sorted(fields) != ["file", "test", "what"]:
+            raise ValueError(f"{path}: the head is 'what', 'file' and 'test'")
+        self.what, self.file, self.test = fields["what"], fields["file"], fields["test"]
+        self.old, self.new = parts[1], parts[2]
+
+    def complaint(self, root):
+        """Why it does not fit the sources below root, or None."""
+        path = os.path.join(root, self.file)
+        if not os.path.exists(path):
+            return f"there is no {self.file}"
+        with open(path, encoding="utf-8") as f:
+            count = f.read().count(self.old)
+        if count != 1:
+            return f"its text occurs {count} times in {self.file}, not once"
+        if self.old == self.new:
+            return "it changes nothing"
+        if not self.test_sources(root):
+            return f"there is no test {self.test}"
+        return None
+
+    def test_sources(self, root):
+        found = []
+        for base, _, names in os.walk(os.path.join(root, "tests")):
+            found += [os.path.join(base, n) for n in names if n == self.test + ".c"]
+        return [os.path.relpath(f, root) for f in found]
+
+    def apply(self, root):
+        path = os.path.join(root, self.file)
+        with open(path, encoding="utf-8") as f:
+            text = f.read()
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text.replace(self.old, self.new))
+        return text
+
+    def restore(self, root, text):
+        with open(os.path.join(root, self.file), "w", encoding="utf-8") as f:
+            f.write(text)
+
+
+def read_all(directory):
+    names = sorted(n for n in os.listdir(directory) if n.endswith(".mutant"))
+    return [Mutant(os.path.join(directory, n)) for n in names]
+
+
+def make(tree, target, timeout, jobs):
+    return subprocess.run(["make", "-C", tree, f"-j{jobs}", *target], timeout=timeout,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+
+
+def run_one(mutant, tree, jobs):
+    """'caught', 'SURVIVED' or 'BROKEN', and what to say about it."""
+    binary = mutant.test_sources(tree)[0].replace(".c", "")
+    text = mutant.apply(tree)
+    try:
+        built = make(tree, [f"build/test/{binary}"], BUILD_TIMEOUT_S, jobs)
+        if built.returncode != 0:
+            return "BROKEN", "does not compile:\n" + built.stdout[-2000:]
+        begin = time.monotonic()
+        try:
+            ran = make(tree, ["check", f"T={mutant.test}.c"], TEST_TIMEOUT_S, jobs)
+        except subprocess.TimeoutExpired:
+            return "caught", f"{mutant.test} does not end"
+        seconds = time.monotonic() - begin
+        if ran.returncode == 0:
+            return "SURVIVED", mutant.test
+        return "caught", f"{mutant.test} ({seconds:.0f} s)"
+    finally:
+        mutant.restore(tree, text)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="plants bugs and looks for tests that catch them")
+    parser.add_argument("--list", metavar="DIR")
+    parser.add_argument("--check", metavar="DIR")
+    parser.add_argument("--run", metavar="DIR")
+    parser.add_argument("--tree", help="a copy of the sources, with a build of its own")
+    parser.add_argument("--root", default=".", help="the sources that --check looks at")
+    parser.add_argument("--only", default="", help="mutants whose name contains this")
+    parser.add_argument("--jobs", type=int, default=2)
+    args = parser.parse_args()
+    mutants = [m for m in read_all(args.list or args.check or args.run) if args.only in m.name]
+    if args.list:
+        for m in mutants:
+            print(f"{m.name:32} {m.what}; {m.test}")
+        return 0
+    complaints = [(m, m.complaint(args.tree or args.root)) for m in mutants]
+    complaints = [(m, c) for m, c in complaints if c]
+    for m, complaint in complaints:
+        print(f"{m.name}: {complaint}")
+    if args.check or complaints:
+        return 1 if complaints or not mutants else 0
+    bad = 0
+    for m in mutants:
+        verdict, detail = run_one(m, args.tree, args.jobs)
+        bad += verdict != "caught"
+        print(f"{verdict:9} {m.name:32} {detail}", flush=True)
+    print(f"mutants: {len(mutants) - bad} passed, {bad} failed")
+    return 1 if bad or not mutants else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
