@@ -21,6 +21,8 @@ static FaultKind io_faults;
 static FaultKind busy_faults;
 static FaultKind step_faults;
 static RelaxedU64 fired;
+static void (*on_step)(const char *name, void *ctx);
+static void *on_step_ctx;
 
 static void reset_kind(FaultKind *kind)
 {
@@ -110,9 +112,17 @@ bool fault_busy(void)
     return ask(&busy_faults);
 }
 
+void fault_on_step(void (*fn)(const char *name, void *ctx), void *ctx)
+{
+    on_step = fn;
+    on_step_ctx = ctx;
+}
+
 void fault_step(const char *name)
 {
-    (void)name;
+    if (on_step != NULL) {
+        on_step(name, on_step_ctx);
+    }
     if (ask(&step_faults)) {
         _exit(FAULT_CRASH_STATUS);
     }

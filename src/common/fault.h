@@ -35,6 +35,10 @@ void fault_arm_busy(uint64_t nth);
  * flushing, as if it had been killed. */
 void fault_arm_crash(uint64_t nth_step);
 
+/* Calls fn at every step, in the thread that has come to it and with the locks that it holds there.
+ * NULL: nobody. To be set while no other thread is at a step; fault_reset() leaves it. */
+void fault_on_step(void (*fn)(const char *name, void *ctx), void *ctx);
+
 /* The questions. True, or an errno, means: act as if it had failed. */
 bool fault_alloc(void);
 int fault_io(void);

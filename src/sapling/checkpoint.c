@@ -441,6 +441,7 @@ static int write_all(DbFile *file, const Capture *capture)
 /* The new meta is on disk: the log before it goes, then what only the older one needed. */
 static int release_before(DbFile *file)
 {
+    fault_step("log not released");
     int rc = wal_release(file->wal, file->meta.wal.segment);
     if (rc != SAP_OK) {
         return rc == SAP_IO ? dbfile_fail(file, "removing old log segments") : rc;
@@ -480,6 +481,7 @@ static int make(DbFile *file, unsigned flags)
     if (!locked) {
         writer_lock_release(&env->lock);
     }
+    fault_step("version captured");
     if (rc == SAP_OK && due) {
         rc = write_all(file, &capture);
     }

@@ -123,6 +123,7 @@ static void advance_durable(DbFile *file)
 {
     if (file->barrier == 0 || file->synced.txnid < file->barrier) {
         version_put(&file->durable, &file->synced);
+        fault_step("durable version moving");
         atomic_store_full(&file->pin_durable, file->synced.txnid);
     }
 }
