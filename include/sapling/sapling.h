@@ -188,7 +188,7 @@ typedef struct SapOpenOptions {
     uint32_t slow_reader_ms;
     /* Called with a text, whenever a code alone would not tell what happened and what to do: by
      * db_open_path() when it fails or had to cut a torn end off the log, by any thread that meets a
-     * damaged page, and from the background thread when no checkpoint can be made, and once when the
+     * damaged page or whose db_compact() fails, and from the background thread when no checkpoint can be made, and once when the
      * disk fails. Must not call into the DB. */
     void (*on_message)(const char *text, void *ctx);
     void *callback_ctx;
@@ -375,7 +375,7 @@ SAP_API int sap_db_unwatch_dbi(SapEnv *db, uint32_t dbi, const void *prefix, uin
 
 /* ---- Snapshots as a stream ------------------------------------------------------------------ */
 
-/* Takes len bytes; SAP_OK to go on, any other code ends the checkpoint with it. */
+/* Takes len bytes; SAP_OK to go on, any other code ends the call with it. */
 typedef int (*sap_write_fn)(const void *buf, uint32_t len, void *ctx);
 /* Fills exactly len bytes; any code but SAP_OK ends the restore with it. Must not use the DB. */
 typedef int (*sap_read_fn)(void *buf, uint32_t len, void *ctx);
@@ -393,6 +393,26 @@ SAP_API int sap_txn_checkpoint(SapTxnCtx *txn, sap_write_fn writer, void *ctx);
  * or comparator kind, or a table with a comparator is not open. SAP_FULL: a row does not fit this
  * page size. */
 SAP_API int sap_db_restore(SapEnv *db, sap_read_fn reader, void *ctx);
+
+/* ---- Copies --------------------------------------------------------------------------------- */
+
+/* Both copy the newest visible snapshot while transactions and checkpoints go on, also within a
+ * write transaction, whose changes are not in the copy. They are readers: the pages of the snapshot
+ * are not used again meanwhile. The copy is a database of its own, with an id of its own; it is one
+ * file that needs no log, and must not be put beside the log of another. SAP_ERROR: pages of a size
+ * that files cannot have, or (in memory) a table with a comparator, which has no name. SAP_CORRUPT:
+ * a damaged page. SAP_NOMEM. SAP_IO: no random bytes for the id. */
+
+/* Writes the copy from its first byte to its last. Any code of `write` but SAP_OK ends it, and is the
+ * answer. `write` may use the DB. */
+SAP_API int sap_db_backup(SapEnv *db, sap_write_fn write, void *ctx);
+
+/* Makes the copy in a new file `path`, all pages full, none free. It is on disk when the call
+ * returns; after any other code than SAP_OK, or a crash, there is no such file. SAP_EXISTS: there is
+ * something of that name, or a log that would be taken for its own. SAP_BUSY: another is making or
+ * opening it. SAP_NOTFOUND: no such directory. SAP_FULL: no room on disk. SAP_IO. SAP_ERROR also:
+ * path with "-new" appended, its name until then, is the DB itself. */
+SAP_API int sap_db_compact(SapEnv *db, const char *path);
 
 /* ---- Cursors -------------------------------------------------------------------------------- */
 

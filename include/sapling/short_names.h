@@ -38,6 +38,8 @@ typedef sap_keycmp_fn keycmp_fn;
 #define db_unwatch_dbi  sap_db_unwatch_dbi
 #define db_checkpoint   sap_db_checkpoint
 #define db_restore      sap_db_restore
+#define db_backup       sap_db_backup
+#define db_compact      sap_db_compact
 
 #define dbi_open        sap_dbi_open
 #define dbi_open_named  sap_dbi_open_named

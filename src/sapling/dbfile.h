@@ -173,6 +173,14 @@ void dbfile_free(DbFile *file);
 void dbfile_free_texts(DbFile *file);
 void dbfile_free_info(DbFile *file); /* dbopen.c: of dbfile_free() */
 
+/* ---- dbopen.c: what those who make files share ---- */
+
+/* A random id that is not the file's own; `file` may be NULL, or have none yet. SAP_IO. */
+int dbfile_new_id(const DbFile *file, uint64_t *id_out);
+/* SAP_EXISTS: beside `path` lies a segment of a log that something was written to; *name_out (an
+ * empty Buf that the caller owns) is its name, *id_out the database it belongs to. */
+int dbfile_find_log(const char *path, Buf *name_out, uint64_t *id_out);
+
 /* ---- checkpoint.c ---- */
 
 enum {

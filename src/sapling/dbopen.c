@@ -508,6 +508,48 @@ static int make_env(DbFile *file)
 
 /* ---- The log -------------------------------------------------------------------------------- */
 
+int dbfile_find_log(const char *path, Buf *name_out, uint64_t *id_out)
+{
+    Buf numbers = {0};
+    int rc = wal_segments(path, &numbers);
+    for (size_t i = 0; rc == SAP_OK && i < numbers.len / sizeof(uint64_t); i++) {
+        uint8_t header[WAL_GROUP_HEADER];
+        WalGroup group;
+        DiskFile segment = DISK_FILE_NONE;
+        rc = wal_segment_name(name_out, path, ((const uint64_t *)numbers.data)[i]);
+        if (rc == SAP_OK) {
+            rc = disk_open_read((const char *)name_out->data, &segment);
+        }
+        if (rc == SAP_OK && disk_read(&segment, 0, header, sizeof header) == SAP_OK &&
+            wal_group_decode(header, &group) == SAP_OK) {
+            *id_out = group.db_id;
+            rc = SAP_EXISTS;
+        }
+        disk_close(&segment);
+    }
+    buf_release(&numbers);
+    return rc;
+}
+
+/* The log of a database whose data file is gone is not to be thrown away; nor is one taken for that
+ * of a file which has none. */
+static int refuse_orphans(DbFile *file, const char *why)
+{
+    Buf name = {0};
+    uint64_t id = 0;
+    int rc = dbfile_find_log(file->path, &name, &id);
+    if (rc == SAP_EXISTS) {
+        rc = dbfile_report(file, SAP_CORRUPT, "%s: %s. %s", why, (const char *)name.data,
+                           id == file->db_id
+                               ? "It is this file's, whose newest header is damaged"
+                               : "Restore the data file that it belongs to, or remove the log");
+    } else if (rc == SAP_IO) {
+        rc = report_errno(file, rc, "cannot look for its log");
+    }
+    buf_release(&name);
+    return rc;
+}
+
 typedef struct Replay {
     DbFile *file;
     SapTxnCtx *txn;
@@ -557,6 +599,10 @@ static int refuse_log(DbFile *file, const WalRecovery *log)
 /* Reads the log without a look at what the records say: whether it is whole, and how much there is. */
 static int read_log(DbFile *file, WalRecovery *log)
 {
+    if (meta_without_log(&file->meta)) {
+        *log = (WalRecovery){.last_lsn = file->meta.txnid, .next = WAL_POINT_FIRST};
+        return refuse_orphans(file, "it is complete without a log, but one is there");
+    }
     int rc =
         wal_recover(file->path, file->db_id, &file->meta.wal, file->meta.txnid, NULL, NULL, log);
     if (rc == SAP_CORRUPT) {
@@ -650,7 +696,7 @@ static int recover(DbFile *file)
     /* What is cut off keeps its numbers to itself: nothing new may be taken for it. */
     uint64_t after = log.last_lsn > newest.txnid ? log.last_lsn : newest.txnid;
     file->env->stamp = after;
-    rc = open_log(file, &log.next, after, true);
+    rc = open_log(file, &log.next, after, !meta_without_log(&file->meta));
     if (rc == SAP_OK && (log.records > 0 || cut || log.next.segment != file->meta.wal.segment)) {
         rc = checkpoint_run(file, CHECKPOINT_FORCED, 0);
     }
@@ -661,15 +707,8 @@ static int recover(DbFile *file)
 static int check_log_is_empty(DbFile *file)
 {
     WalRecovery log = {0};
-    int rc =
-        wal_recover(file->path, file->db_id, &file->meta.wal, file->meta.txnid, NULL, NULL, &log);
-    if (rc == SAP_CORRUPT) {
-        return refuse_log(file, &log);
-    }
-    if (rc != SAP_OK) {
-        return report_errno(file, rc, "cannot read its log");
-    }
-    if (log.records > 0) {
+    int rc = read_log(file, &log);
+    if (rc == SAP_OK && log.records > 0) {
         return dbfile_report(file, SAP_READONLY,
                              "was not closed: its log holds %" PRIu64
                              " commits. Open it for writing once, then read-only",
@@ -680,14 +719,18 @@ static int check_log_is_empty(DbFile *file)
 
 /* ---- Making a file -------------------------------------------------------------------------- */
 
-static int random_id(const DbFile *file, uint64_t *id_out)
+int dbfile_new_id(const DbFile *file, uint64_t *id_out)
 {
-    *id_out = 0;
-    if (file->options.random != NULL) {
-        file->options.random(id_out, sizeof *id_out, file->options.source_ctx);
-        return SAP_OK;
+    uint64_t id = 0;
+    int rc = SAP_OK;
+    if (file != NULL && file->options.random != NULL) {
+        file->options.random(&id, sizeof id, file->options.source_ctx);
+    } else {
+        rc = random_fill(NULL, &id, sizeof id);
     }
-    return random_fill(NULL, id_out, sizeof *id_out);
+    /* The caller's source may be one for tests that always says the same. */
+    *id_out = file != NULL && id == file->db_id ? id + 1 : id;
+    return rc;
 }
 
 /* A data file with nothing in it, under another name until it is complete; its log comes first, so
@@ -700,7 +743,7 @@ static int create_files(DbFile *file, const char *unfinished)
                  .txnid = ENV_FIRST_COMMIT,
                  .high = file_first_page(page_size),
                  .wal = WAL_POINT_FIRST};
-    int rc = random_id(file, &meta.db_id);
+    int rc = dbfile_new_id(file, &meta.db_id);
     if (rc == SAP_OK) {
         rc = disk_unlink(unfinished);
         rc = rc == SAP_NOTFOUND ? SAP_OK : rc;
@@ -742,42 +785,12 @@ static void remove_files(const DbFile *file, const char *data)
     buf_release(&numbers);
 }
 
-/* Whether a segment of a log lies there that something was written to: the log of a database whose
- * data file is gone is not to be thrown away. */
-static int refuse_orphans(DbFile *file)
-{
-    Buf numbers = {0};
-    Buf name = {0};
-    int rc = wal_segments(file->path, &numbers);
-    for (size_t i = 0; rc == SAP_OK && i < numbers.len / sizeof(uint64_t); i++) {
-        uint8_t header[WAL_GROUP_HEADER];
-        WalGroup group;
-        DiskFile segment = DISK_FILE_NONE;
-        rc = wal_segment_name(&name, file->path, ((const uint64_t *)numbers.data)[i]);
-        if (rc == SAP_OK) {
-            rc = disk_open_read((const char *)name.data, &segment);
-        }
-        if (rc == SAP_OK && disk_read(&segment, 0, header, sizeof header) == SAP_OK &&
-            wal_group_decode(header, &group) == SAP_OK) {
-            rc = dbfile_report(
-                file, SAP_CORRUPT,
-                "its data file is missing, but its log is there: %s. Restore the data "
-                "file, or remove the log",
-                (const char *)name.data);
-        }
-        disk_close(&segment);
-    }
-    buf_release(&name);
-    buf_release(&numbers);
-    return rc;
-}
-
 static int create(DbFile *file)
 {
     Buf name = {0};
-    int rc = refuse_orphans(file);
+    int rc = refuse_orphans(file, "its data file is missing, but its log is there");
     if (rc != SAP_OK) {
-        return rc == SAP_IO ? report_errno(file, rc, "cannot look for its log") : rc;
+        return rc;
     }
     rc = buf_printf(&name, "%s-new", file->path);
     if (rc == SAP_OK) {

@@ -15,11 +15,10 @@
 #include "sapling/tree.h"
 
 enum {
-    DEF_KEY = 3,
     DEF_TAG = 1,
     NAME_MAX_LEN = DBFILE_NAME_SIZE - 1,
-    DEF_VALUE_MAX = 4 + 2 * (1 + NAME_MAX_LEN),
 };
+_Static_assert(DEF_VALUE_MAX == 4 + 2 * (1 + NAME_MAX_LEN), "flags and two names");
 
 int definition_name(const SapEnv *env, TableDef *def)
 {
@@ -49,17 +48,23 @@ static uint32_t encode_name(uint8_t *to, const char *name)
     return 1 + (uint32_t)text.len;
 }
 
-int definition_put(SapTxnCtx *txn, uint32_t dbi)
+uint32_t definition_encode(const Table *table, uint32_t dbi, uint8_t key[DEF_KEY],
+                           uint8_t val[DEF_VALUE_MAX])
 {
-    const Table *table = &txn->env->tables[dbi];
-    uint8_t key[DEF_KEY];
-    uint8_t val[DEF_VALUE_MAX];
     store_u16be(key, (uint16_t)dbi);
     key[CATALOG_KEY] = DEF_TAG;
     store_u32le(val, table->flags);
     uint32_t len = 4;
     len += encode_name(val + len, table->key_name);
     len += encode_name(val + len, table->val_name);
+    return len;
+}
+
+int definition_put(SapTxnCtx *txn, uint32_t dbi)
+{
+    uint8_t key[DEF_KEY];
+    uint8_t val[DEF_VALUE_MAX];
+    uint32_t len = definition_encode(&txn->env->tables[dbi], dbi, key, val);
     return catalog_put_row(txn, key, DEF_KEY, val, len);
 }
 

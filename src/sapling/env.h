@@ -36,6 +36,7 @@ enum {
     TXN_TREE_CACHE = 8,            /* tables whose root a reader remembers */
     ENV_FIRST_COMMIT = 1,          /* id of the empty state; 0 is no pin */
     CATALOG_KEY = 2,               /* length of the catalog's keys that lead to roots */
+    CATALOG_VALUE = 16,            /* and of their values */
 };
 
 /* The root of a tree as some transaction sees it. */
@@ -261,11 +262,20 @@ void table_take_back(SapEnv *env, uint32_t dbi, const Table *before);
 /* The catalog as a tree of its own, for definitions.c. */
 int catalog_put_row(SapTxnCtx *txn, const uint8_t *key, uint32_t key_len, const uint8_t *val,
                     uint32_t val_len);
-/* A root that the catalog holds. SAP_CORRUPT: does not decode. */
+/* A root as the catalog holds it. SAP_CORRUPT: does not decode. */
+void catalog_encode_root(TreeState tree, uint8_t val[CATALOG_VALUE]);
 int catalog_decode_root(const uint8_t *val, uint32_t len, TreeState *tree_out);
 
 /* ---- definitions.c: tables as a file remembers them ---- */
 
+enum {
+    DEF_KEY = 3,         /* length of the catalog's keys that lead to definitions */
+    DEF_VALUE_MAX = 132, /* and of their values at most */
+};
+
+/* The row of the catalog; returns the value's length. */
+uint32_t definition_encode(const Table *table, uint32_t dbi, uint8_t key[DEF_KEY],
+                           uint8_t val[DEF_VALUE_MAX]);
 /* Makes the table's present definition part of the file, in the transaction. */
 int definition_put(SapTxnCtx *txn, uint32_t dbi);
 /* What recovery finds in the log: defines the table again. Names may be empty. SAP_ERROR: a

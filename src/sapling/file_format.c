@@ -44,7 +44,8 @@ static bool is_counter(uint64_t number)
 static bool meta_plausible(const Meta *meta)
 {
     uint32_t first = file_first_page(meta->page_size);
-    return is_counter(meta->number) && is_counter(meta->txnid) && is_counter(meta->wal.segment) &&
+    return is_counter(meta->number) && is_counter(meta->txnid) &&
+           (meta_without_log(meta) || is_counter(meta->wal.segment)) &&
            is_counter(meta->wal.sequence) && meta->high >= first && meta->high <= CHILD_OWNS_RUNS &&
            meta->catalog < meta->high && (meta->catalog == 0 || meta->catalog >= first) &&
            (meta->bitmap == 0) == (meta->bitmap_pages == 0) &&
@@ -96,5 +97,15 @@ uint64_t page_checksum(const uint8_t *page, uint32_t page_size, uint64_t db_id)
         bytes = (uint64_t)PAGE_HEADER + load_u32le(page + PAGE_RUN_LEN);
     }
     uint64_t sum = hash_bytes(page + PAGE_BIRTH, (size_t)bytes - PAGE_BIRTH, db_id);
+    return sum != 0 ? sum : 1;
+}
+
+uint64_t run_checksum(const uint8_t header[PAGE_HEADER], const void *val, uint64_t db_id)
+{
+    HashState state;
+    hash_init(&state, db_id);
+    hash_update(&state, header + PAGE_BIRTH, PAGE_HEADER - PAGE_BIRTH);
+    hash_update(&state, val, load_u32le(header + PAGE_RUN_LEN));
+    uint64_t sum = hash_final(&state);
     return sum != 0 ? sum : 1;
 }

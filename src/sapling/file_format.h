@@ -21,7 +21,7 @@
  *   56  u64  rows of the catalog
  *   64  u32  first page of the bitmap's run; 0: no page is in use
  *   68  u32  its pages
- *   72  u64  log: first segment needed
+ *   72  u64  log: first segment needed; 0: there is no log yet, the file alone is all
  *   80  u64  log: sequence of the first group after the checkpoint
  *   88  u64  log: checksum of the group before that
  *   96  u64  checksum of the bytes before it
@@ -82,6 +82,12 @@ typedef struct Meta {
     WalPoint wal;
 } Meta;
 
+/* Whether the file needs no log: an image that was never opened for writing. */
+static inline bool meta_without_log(const Meta *meta)
+{
+    return meta->wal.segment == 0;
+}
+
 /* What a block of the header turned out to be, the later the better. */
 typedef enum MetaState {
     META_FOREIGN, /* no meta */
@@ -116,5 +122,7 @@ MetaState meta_decode(const uint8_t bytes[META_SIZE], Meta *meta_out, uint32_t *
 /* The checksum that the page, or the run that begins here, should have. The length of a run must
  * have been found to lie within the file. */
 uint64_t page_checksum(const uint8_t *page, uint32_t page_size, uint64_t db_id);
+/* The same of a run whose value is not behind its header. */
+uint64_t run_checksum(const uint8_t header[PAGE_HEADER], const void *val, uint64_t db_id);
 
 #endif

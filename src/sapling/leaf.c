@@ -259,14 +259,19 @@ void leaf_merge(NodeScratch *scratch, uint8_t *into, const uint8_t *left, const 
     build_finish(into);
 }
 
+uint32_t row_separator(bool plain, const LeafRow *below, const LeafRow *above)
+{
+    if (plain) {
+        return above->key_len;
+    }
+    uint32_t most = below->key_len < above->key_len ? below->key_len : above->key_len;
+    return (uint32_t)bytes_common_prefix(below->key, above->key, most) + 1;
+}
+
 uint32_t leaf_separator(const uint8_t *left, const uint8_t *right, const uint8_t **sep_out)
 {
     LeafRow below = leaf_row(left, page_count(left) - 1);
     LeafRow above = leaf_row(right, 0);
     *sep_out = above.key;
-    if (page_is_plain(left)) {
-        return above.key_len;
-    }
-    uint32_t most = below.key_len < above.key_len ? below.key_len : above.key_len;
-    return (uint32_t)bytes_common_prefix(below.key, above.key, most) + 1;
+    return row_separator(page_is_plain(left), &below, &above);
 }

@@ -86,7 +86,9 @@ uint8_t *leaf_split(NodeScratch *scratch, uint8_t *left, uint8_t *right, uint32_
 void leaf_merge(NodeScratch *scratch, uint8_t *into, const uint8_t *left, const uint8_t *right);
 /* Writes the page anew from rows that point to other memory; they must fit. */
 void leaf_fill(uint8_t *page, uint32_t page_size, const LeafRow *rows, uint32_t n);
-/* The shortest separator between two neighbouring leaves: that many bytes of right's first key. */
+/* The shortest separator between two neighbouring rows: that many bytes of the key above; and the
+ * same of two leaves. */
+uint32_t row_separator(bool plain, const LeafRow *below, const LeafRow *above);
 uint32_t leaf_separator(const uint8_t *left, const uint8_t *right, const uint8_t **sep_out);
 
 /* ---- Branch ---- */

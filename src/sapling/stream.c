@@ -13,8 +13,8 @@
 
 #include "common/assert.h"
 #include "common/hash.h"
-#include "common/mem.h"
 #include "sapling/dbfile.h"
+#include "sapling/pieces.h"
 #include "sapling/rows.h"
 #include "sapling/tree_build.h"
 
@@ -24,7 +24,6 @@ enum {
     ROW_HEADER = 8,
     TAG_END = 0,
     TAG_TABLE = 1,
-    CHUNK = 64 * 1024,
     NAMES_MAX = 2 * DBFILE_NAME_SIZE,
 };
 
@@ -33,38 +32,17 @@ static const uint8_t magic[MAGIC_LEN] = {'S', 'A', 'P', 'S', 'T', 'R', 'M', '1'}
 /* ---- Writing -------------------------------------------------------------------------------- */
 
 typedef struct Out {
-    sap_write_fn write;
-    void *ctx;
+    Pieces pieces;
     HashState hash;
-    uint32_t len;
-    uint8_t *chunk;
 } Out;
-
-static int out_flush(Out *out)
-{
-    int rc = out->len > 0 ? out->write(out->chunk, out->len, out->ctx) : SAP_OK;
-    out->len = 0;
-    return rc;
-}
 
 static int out_bytes(Out *out, const void *bytes, uint32_t len)
 {
-    const uint8_t *from = (const uint8_t *)bytes;
-    if (len > 0) {
-        hash_update(&out->hash, from, len);
+    if (len == 0) {
+        return SAP_OK;
     }
-    while (len > 0) {
-        uint32_t part = CHUNK - out->len < len ? CHUNK - out->len : len;
-        memcpy(out->chunk + out->len, from, part);
-        out->len += part;
-        from += part;
-        len -= part;
-        int rc = out->len == CHUNK ? out_flush(out) : SAP_OK;
-        if (rc != SAP_OK) {
-            return rc;
-        }
-    }
-    return SAP_OK;
+    hash_update(&out->hash, bytes, len);
+    return pieces_put(&out->pieces, bytes, len);
 }
 
 /* SAP_CORRUPT: there are not as many. */
@@ -171,7 +149,7 @@ static int write_stream(Out *out, SapTxnCtx *txn)
     if (rc == SAP_OK) {
         rc = out_bytes(out, end + 1, 8);
     }
-    return rc == SAP_OK ? out_flush(out) : rc;
+    return rc == SAP_OK ? pieces_flush(&out->pieces) : rc;
 }
 
 int sap_txn_checkpoint(SapTxnCtx *txn, sap_write_fn writer, void *ctx)
@@ -183,13 +161,13 @@ int sap_txn_checkpoint(SapTxnCtx *txn, sap_write_fn writer, void *ctx)
     if (writer == NULL) {
         return SAP_ERROR;
     }
-    Out out = {.write = writer, .ctx = ctx};
-    out.chunk = (uint8_t *)mem_alloc(MEM_SCRATCH, CHUNK);
-    if (out.chunk == NULL) {
-        return SAP_NOMEM;
+    Out out;
+    rc = pieces_init(&out.pieces, writer, ctx);
+    if (rc != SAP_OK) {
+        return rc;
     }
     rc = write_stream(&out, txn);
-    mem_free(MEM_SCRATCH, out.chunk, CHUNK);
+    pieces_release(&out.pieces);
     return rc;
 }
 
@@ -234,7 +212,7 @@ static int in_buf(In *in, Buf *buf, uint32_t len)
     buf_clear(buf);
     int rc = SAP_OK;
     while (len > 0 && rc == SAP_OK) {
-        uint32_t part = len < CHUNK ? len : CHUNK;
+        uint32_t part = len < PIECE_BYTES ? len : PIECE_BYTES;
         rc = buf_reserve(buf, part);
         if (rc == SAP_OK) {
             rc = in_bytes(in, buf->data + buf->len, part);
@@ -249,7 +227,7 @@ static int in_skip(In *in, uint64_t len)
 {
     int rc = SAP_OK;
     while (len > 0 && rc == SAP_OK) {
-        uint32_t part = len < CHUNK ? (uint32_t)len : CHUNK;
+        uint32_t part = len < PIECE_BYTES ? (uint32_t)len : PIECE_BYTES;
         rc = in_buf(in, &in->val, part);
         len -= part;
     }

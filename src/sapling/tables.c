@@ -17,7 +17,6 @@
 enum {
     CATALOG_ROOT = 0,
     CATALOG_ENTRIES = 8,
-    CATALOG_VALUE = 16,
 };
 
 /* ---- Opening -------------------------------------------------------------------------------- */
@@ -262,6 +261,13 @@ void tables_destroy(SapEnv *env)
 
 /* ---- Roots ---------------------------------------------------------------------------------- */
 
+void catalog_encode_root(TreeState tree, uint8_t val[CATALOG_VALUE])
+{
+    memset(val, 0, CATALOG_VALUE);
+    store_u32le(val + CATALOG_ROOT, tree.root);
+    store_u64le(val + CATALOG_ENTRIES, tree.entries);
+}
+
 int catalog_decode_root(const uint8_t *val, uint32_t len, TreeState *tree_out)
 {
     if (len != CATALOG_VALUE) {
@@ -340,10 +346,9 @@ int catalog_put_row(SapTxnCtx *txn, const uint8_t *key, uint32_t key_len, const 
 static int catalog_put(SapTxnCtx *txn, uint32_t dbi, TreeState tree)
 {
     uint8_t key[CATALOG_KEY];
-    uint8_t val[CATALOG_VALUE] = {0};
+    uint8_t val[CATALOG_VALUE];
     store_u16be(key, (uint16_t)dbi);
-    store_u32le(val + CATALOG_ROOT, tree.root);
-    store_u64le(val + CATALOG_ENTRIES, tree.entries);
+    catalog_encode_root(tree, val);
     return catalog_put_row(txn, key, CATALOG_KEY, val, CATALOG_VALUE);
 }
 

@@ -18,12 +18,39 @@ static size_t max_children(uint32_t page_size)
     return page_size / 8 + 2;
 }
 
+/* Pages of a write level stay where they are. */
+static int level_page_make(void *ctx, uint8_t **page_out)
+{
+    SapTxnCtx *txn = (SapTxnCtx *)ctx;
+    return pager_alloc(&txn->env->pager, &txn->level, 1, page_out);
+}
+
+static int level_page_done(void *ctx, uint8_t *page)
+{
+    (void)ctx;
+    (void)page;
+    return SAP_OK;
+}
+
 int tree_build_begin(TreeBuild *build, SapTxnCtx *txn, const Table *table)
 {
-    *build = (TreeBuild){.txn = txn, .table = table, .plain = table->order.cmp != NULL};
-    build->row_capacity = max_rows(txn->env->page_size);
+    BuildPages pages = {.make = level_page_make, .done = level_page_done, .ctx = txn};
+    int rc = tree_build_begin_pages(build, txn->env->page_size, table, &pages);
+    build->passing = false;
+    return rc;
+}
+
+int tree_build_begin_pages(TreeBuild *build, uint32_t page_size, const Table *table,
+                           const BuildPages *pages)
+{
+    *build = (TreeBuild){.pages = *pages,
+                         .passing = true,
+                         .page_size = page_size,
+                         .page_flags = table->page_flags,
+                         .plain = table->order.cmp != NULL};
+    build->row_capacity = max_rows(page_size);
     build->rows = (LeafRow *)mem_alloc(MEM_SCRATCH, build->row_capacity * sizeof *build->rows);
-    build->kept = (uint8_t *)mem_alloc(MEM_SCRATCH, txn->env->page_size);
+    build->kept = (uint8_t *)mem_alloc(MEM_SCRATCH, page_size);
     if (build->rows == NULL || build->kept == NULL) {
         tree_build_release(build);
         return SAP_NOMEM;
@@ -33,7 +60,7 @@ int tree_build_begin(TreeBuild *build, SapTxnCtx *txn, const Table *table)
 
 void tree_build_release(TreeBuild *build)
 {
-    uint32_t page_size = build->txn->env->page_size;
+    uint32_t page_size = build->page_size;
     mem_free(MEM_SCRATCH, build->rows, build->row_capacity * sizeof *build->rows);
     mem_free(MEM_SCRATCH, build->kept, page_size);
     for (uint32_t i = 0; i < build->level_count; i++) {
@@ -44,10 +71,9 @@ void tree_build_release(TreeBuild *build)
 
 static int node_make(TreeBuild *build, uint32_t level, uint8_t **page_out)
 {
-    SapEnv *env = build->txn->env;
-    int rc = pager_alloc(&env->pager, &build->txn->level, 1, page_out);
+    int rc = build->pages.make(build->pages.ctx, page_out);
     if (rc == SAP_OK) {
-        node_init(*page_out, env->page_size, level, build->table->page_flags);
+        node_init(*page_out, build->page_size, level, build->page_flags);
     }
     return rc;
 }
@@ -63,12 +89,13 @@ static int level_flush(TreeBuild *build, uint32_t level)
     if (rc != SAP_OK) {
         return rc;
     }
-    branch_fill(page, build->txn->env->page_size, at->items, at->count);
+    branch_fill(page, build->page_size, at->items, at->count);
     BranchItem item = {.sep = at->items[0].sep,
                        .child_word = page_no(page) | node_runs_flag(page),
                        .rows = node_rows(page)};
     at->count = 0;
-    return level_push(build, level + 1, &item);
+    rc = build->pages.done(build->pages.ctx, page);
+    return rc == SAP_OK ? level_push(build, level + 1, &item) : rc;
 }
 
 static int level_open(TreeBuild *build, uint32_t level)
@@ -79,8 +106,8 @@ static int level_open(TreeBuild *build, uint32_t level)
     if (level + 1 >= TREE_MAX_DEPTH) {
         return SAP_FULL;
     }
-    BranchItem *items = (BranchItem *)mem_alloc(
-        MEM_SCRATCH, max_children(build->txn->env->page_size) * sizeof *items);
+    BranchItem *items =
+        (BranchItem *)mem_alloc(MEM_SCRATCH, max_children(build->page_size) * sizeof *items);
     if (items == NULL) {
         return SAP_NOMEM;
     }
@@ -96,7 +123,7 @@ static int level_push(TreeBuild *build, uint32_t level, const BranchItem *item)
         return rc;
     }
     BuildLevel *at = &build->levels[level];
-    uint32_t capacity = node_capacity(build->txn->env->page_size);
+    uint32_t capacity = node_capacity(build->page_size);
     at->items[at->count++] = *item;
     /* The bound, without any prefix cut off, is cheap to keep; beyond it the size must be asked for
      * each time, as a separator may shorten the prefix of all. */
@@ -124,17 +151,24 @@ static int leaf_flush(TreeBuild *build)
     if (rc != SAP_OK) {
         return rc;
     }
-    leaf_fill(page, build->txn->env->page_size, build->rows, build->row_count);
+    leaf_fill(page, build->page_size, build->rows, build->row_count);
     BranchItem item = {.child_word = page_no(page) | node_runs_flag(page),
                        .rows = build->row_count};
-    if (build->last_leaf != NULL) {
-        item.sep.rest_len = leaf_separator(build->last_leaf, page, &item.sep.rest);
+    LeafRow first = build->passing ? build->rows[0] : leaf_row(page, 0);
+    if (build->leaf_count > 0) {
+        item.sep.rest = first.key;
+        item.sep.rest_len = row_separator(build->plain, &build->last, &first);
     }
-    rc = level_push(build, 0, &item);
+    uint32_t last = build->row_count - 1;
+    build->last = build->passing ? build->rows[last] : leaf_row(page, last);
+    build->leaf_count++;
+    rc = build->pages.done(build->pages.ctx, page);
+    if (rc == SAP_OK) {
+        rc = level_push(build, 0, &item);
+    }
     if (rc != SAP_OK) {
         return rc;
     }
-    build->last_leaf = page;
     build->kept_len = 0;
     build->row_count = 0;
     build->row_bytes = 0;
@@ -144,7 +178,7 @@ static int leaf_flush(TreeBuild *build)
 static const uint8_t *keep(TreeBuild *build, const uint8_t *bytes, uint32_t len)
 {
     uint8_t *to = build->kept + build->kept_len;
-    SAP_ASSERT(build->kept_len + len <= build->txn->env->page_size);
+    SAP_ASSERT(build->kept_len + len <= build->page_size);
     memcpy(to, bytes, len);
     build->kept_len += len;
     return to;
@@ -153,7 +187,8 @@ static const uint8_t *keep(TreeBuild *build, const uint8_t *bytes, uint32_t len)
 int tree_build_add(TreeBuild *build, const LeafRow *row, bool copy)
 {
     uint32_t size = (build->plain ? 2u : 6u) + CELL_HEADER + row->key_len + row->stored;
-    if (build->row_bytes + size > node_capacity(build->txn->env->page_size)) {
+    SAP_ASSERT(!copy || !build->passing);
+    if (build->row_bytes + size > node_capacity(build->page_size)) {
         int rc = leaf_flush(build);
         if (rc != SAP_OK) {
             return rc;

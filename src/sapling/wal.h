@@ -47,6 +47,8 @@ typedef struct WalPoint {
     uint64_t chain;    /* checksum of the group before it; any value before the first */
 } WalPoint;
 
+/* Of a file that was made whole and has no log yet. */
+#define WAL_POINT_NONE ((WalPoint){.segment = 0, .sequence = 1})
 /* Where the log of a new database starts. */
 #define WAL_POINT_FIRST ((WalPoint){.segment = 1, .sequence = 1})
 

@@ -1,6 +1,7 @@
 /* forge.h - a database file made wrong on purpose: bytes changed, checksums made right again.
  *
- * The pages that the newest meta tells of, and the log segment that it begins with, in memory. */
+ * The pages that the newest meta tells of, and the log segment that it begins with, in memory.
+ * A copy that was never opened has no log. */
 #ifndef SAPLING_TESTS_FORGE_H
 #define SAPLING_TESTS_FORGE_H
 
