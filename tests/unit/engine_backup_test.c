@@ -175,6 +175,51 @@ START_TEST(copies_have_every_table)
 }
 END_TEST
 
+/* Long keys make branches of few children, and so many levels. */
+static uint32_t long_key(uint32_t i, uint32_t len, uint8_t *key)
+{
+    memset(key, (int)('a' + i % 7), len);
+    store_u32be(key + len - 4, i * UINT32_C(2654435761));
+    return len;
+}
+
+START_TEST(copies_of_deep_trees_have_every_row)
+{
+    enum { DEEP_ROWS = 2500, KEY_LEN = 1200 };
+    uint8_t key[KEY_LEN];
+    static uint8_t val[9000];
+    SapStat stat;
+
+    bed.options.comparator = "reverse";
+    SapEnv *db = file_bed_open(&bed);
+    EXPECT_RC(sap_dbi_open(db, 1, NULL, NULL, SAP_DBI_DUPSORT), SAP_OK);
+    EXPECT_RC(sap_dbi_open(db, 2, NULL, NULL, 0), SAP_OK);
+    for (uint32_t round = 0; round < 3; round++) {
+        SapTxnCtx *txn = begin(db);
+        for (uint32_t i = 0; i < DEEP_ROWS; i++) {
+            uint32_t len = long_key(i, KEY_LEN - i % 5 * 100, key);
+            memset(val, (int)(i % 251), sizeof val);
+            if (i % 3 == round) {
+                EXPECT_RC(sap_txn_put(txn, key, len, val, i % 11 == 0 ? sizeof val - i : 10),
+                          SAP_OK);
+                EXPECT_RC(sap_txn_put_dbi(txn, 1, "k", 1, key, len), SAP_OK);
+                EXPECT_RC(sap_txn_put_dbi(txn, 2, key, len, val, i % 17 == 0 ? 5000 : 10), SAP_OK);
+            } else if (i % 5 == round) {
+                int rc = sap_txn_del_dbi(txn, 2, key, len);
+                EXPECT(rc == SAP_OK || rc == SAP_NOTFOUND, "del answered %d", rc);
+            }
+        }
+        EXPECT_RC(sap_txn_commit(txn), SAP_OK);
+    }
+    EXPECT_RC(sap_db_stat(db, &stat), SAP_OK);
+    printf("%u levels\n", stat.tree_depth);
+    ck_assert_uint_ge(stat.tree_depth, 5);
+    bed.options.comparator = NULL;
+    expect_copies(db);
+    file_bed_close(db);
+}
+END_TEST
+
 START_TEST(copies_keep_orders_flags_and_large_values)
 {
     static uint8_t big[BIG];
@@ -974,6 +1019,7 @@ int main(void)
     tcase_add_test(tcase, copies_of_random_histories_have_their_content);
     tcase_add_test(tcase, copies_of_next_to_nothing_are_complete);
     tcase_add_test(tcase, copies_have_every_table);
+    tcase_add_test(tcase, copies_of_deep_trees_have_every_row);
     tcase_add_test(tcase, copies_keep_orders_flags_and_large_values);
     tcase_add_test(tcase, compacted_leaves_are_full_and_no_page_is_free);
     tcase_add_test(tcase, backup_has_the_pages_of_its_source_and_no_free_ones);
