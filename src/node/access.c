@@ -410,6 +410,16 @@ static int take_bytes(Slice data, void *ctx)
     return sink->write(data.data, (uint32_t)data.len, sink->ctx);
 }
 
+int access_backup(Access *access, int (*write)(const void *data, uint32_t len, void *ctx),
+                  void *ctx)
+{
+    ByteSink sink = {write, ctx};
+
+    (void)begin(access);
+    int rc = ask(access, SAP_OK, WIRE_BACKUP, take_bytes, &sink, NULL);
+    return remember(access, rc == REMOTE_GONE ? db_backup(access->db, write, ctx) : rc);
+}
+
 int access_stream(Access *access, int (*write)(const void *data, uint32_t len, void *ctx),
                   void *ctx)
 {
@@ -418,4 +428,26 @@ int access_stream(Access *access, int (*write)(const void *data, uint32_t len, v
     (void)begin(access);
     int rc = ask(access, SAP_OK, WIRE_STREAM, take_bytes, &sink, NULL);
     return remember(access, rc == REMOTE_GONE ? db_checkpoint(access->db, write, ctx) : rc);
+}
+
+/* The owner has a working directory of its own. */
+static int put_absolute(Buf *request, const char *path)
+{
+    Buf whole = {0};
+    char *here = path[0] == '/' ? NULL : getcwd(NULL, 0);
+    int rc = here == NULL ? SAP_OK : buf_printf(&whole, "%s/", here);
+
+    free(here);
+    rc = rc == SAP_OK ? buf_append_str(&whole, path) : rc;
+    rc = rc == SAP_OK ? wire_put_slice(request, (Slice){whole.data, whole.len}) : rc;
+    buf_release(&whole);
+    return rc;
+}
+
+int access_compact(Access *access, const char *target)
+{
+    int rc = put_absolute(begin(access), target);
+
+    rc = ask(access, rc, WIRE_COMPACT, NULL, NULL, NULL);
+    return remember(access, rc == REMOTE_GONE ? db_compact(access->db, target) : rc);
 }

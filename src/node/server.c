@@ -214,11 +214,35 @@ static int do_verify(Connection *c, ByteReader *in, uint64_t *result_out)
     return db_verify(c->server->db, add_finding, c);
 }
 
+static int do_backup(Connection *c, ByteReader *in, uint64_t *result_out)
+{
+    (void)in;
+    (void)result_out;
+    return db_backup(c->server->db, add_bytes, c);
+}
+
 static int do_stream(Connection *c, ByteReader *in, uint64_t *result_out)
 {
     (void)in;
     (void)result_out;
     return db_checkpoint(c->server->db, add_bytes, c);
+}
+
+static int do_compact(Connection *c, ByteReader *in, uint64_t *result_out)
+{
+    Slice path = {0};
+    Buf text = {0};
+
+    (void)result_out;
+    if (wire_get_slice(in, &path) != SAP_OK || path.len == 0 ||
+        memchr(path.data, '\0', path.len) != NULL) {
+        return SAP_INVALID;
+    }
+    int rc = buf_append(&text, path.data, path.len);
+    rc = rc == SAP_OK ? buf_append_u8(&text, 0) : rc;
+    rc = rc == SAP_OK ? db_compact(c->server->db, (const char *)text.data) : rc;
+    buf_release(&text);
+    return rc;
 }
 
 /* SAP_INVALID: no such request, or it does not decode. */
@@ -234,12 +258,14 @@ static int perform(Connection *c, WireKind kind, uint64_t *result_out)
         [WIRE_COUNT - WIRE_STAT] = do_count,
         [WIRE_DEL_RANGE - WIRE_STAT] = do_del_range,
         [WIRE_VERIFY - WIRE_STAT] = do_verify,
+        [WIRE_BACKUP - WIRE_STAT] = do_backup,
+        [WIRE_COMPACT - WIRE_STAT] = do_compact,
         [WIRE_STREAM - WIRE_STAT] = do_stream,
     };
     unsigned index = (unsigned)kind - WIRE_STAT;
     ByteReader in;
 
-    if (index >= sizeof requests / sizeof *requests || requests[index] == NULL) {
+    if (index >= sizeof requests / sizeof *requests) {
         return reason_set(&c->reason, SAP_INVALID, "the owner of the file knows no request %u",
                           (unsigned)kind);
     }

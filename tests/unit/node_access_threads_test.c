@@ -157,7 +157,37 @@ static void try_ranges(Access *access, Buf *log)
     note_scan(access, log, &some);
 }
 
-static void battery(Access *access, Buf *log)
+/* What is in a copy. */
+static void note_copy(const char *path, Buf *log)
+{
+    AccessOptions options = {.flags = ACCESS_READ};
+    Access *copy = NULL;
+
+    EXPECT_RC(access_open(path, &options, &copy), SAP_OK);
+    EXPECT_RC(access_verify(copy, note_finding, log), SAP_OK);
+    EXPECT_RC(access_stream(copy, note_bytes, log), SAP_OK);
+    EXPECT_RC(access_close(copy), SAP_OK);
+}
+
+static void try_copies(Access *access, const FileBed *bed, Buf *log)
+{
+    char path[FILES_PATH_MAX + 16];
+    Buf image = {0};
+
+    snprintf(path, sizeof path, "%s-compact", bed->path);
+    note_rc(access, log, "compact", access_compact(access, path));
+    note_copy(path, log);
+    EXPECT_RC(access_compact(access, path), SAP_EXISTS);
+    note_rc(access, log, "backup", access_backup(access, note_bytes, &image));
+    snprintf(path, sizeof path, "%s-backup", bed->path);
+    FILE *file = fopen(path, "w");
+    EXPECT(file != NULL && fwrite(image.data, 1, image.len, file) == image.len, "no copy");
+    EXPECT(fclose(file) == 0, "no copy");
+    note_copy(path, log);
+    buf_release(&image);
+}
+
+static void battery(Access *access, const FileBed *bed, Buf *log)
 {
     AccessStat stat = {0};
 
@@ -168,6 +198,7 @@ static void battery(Access *access, Buf *log)
     note_rc(access, log, "tables", access_tables(access, note_table, log));
     note_rc(access, log, "verify", access_verify(access, note_finding, log));
     note_rc(access, log, "stream", access_stream(access, note_bytes, log));
+    try_copies(access, bed, log);
     note_rc(access, log, "stat", access_stat(access, &stat));
     EXPECT(stat.page_size == 4096 && stat.data_size > 0 && stat.log_size > 0 && stat.txnid > 0,
            "a stat without figures: %u %" PRIu64 " %" PRIu64 " %" PRIu64, stat.page_size,
@@ -185,13 +216,13 @@ START_TEST(the_owner_and_others_get_the_same_answers)
     file_bed_start(&others);
     Access *access = open_access(&own, ACCESS_CREATE);
     ck_assert(!access_is_remote(access));
-    battery(access, &direct);
+    battery(access, &own, &direct);
     ck_assert_int_eq(access_close(access), SAP_OK);
 
     Access *owner = open_access(&others, ACCESS_CREATE | ACCESS_SERVE);
     access = open_access(&others, 0);
     ck_assert(access_is_remote(access));
-    battery(access, &remote);
+    battery(access, &others, &remote);
     ck_assert_int_eq(access_close(access), SAP_OK);
     ck_assert_int_eq(access_close(owner), SAP_OK);
 
