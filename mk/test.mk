@@ -158,8 +158,5 @@ MUTANT_TREE := build/mutants/tree
 
 .PHONY: mutants
 mutants: ## Plant known bugs one at a time (tests/mutants) and see that a test catches each
-	$(Q)mkdir -p $(MUTANT_TREE)
-	$(Q)tar -cf - --exclude=./build --exclude=./.git . | tar -xf - -C $(MUTANT_TREE)
-	$(Q)$(MAKE) -C $(MUTANT_TREE) --no-print-directory tests
 	$(Q)$(PYTHON) tools/mutants.py --run tests/mutants --tree $(MUTANT_TREE) --jobs $(JOBS) \
 	    --only '$(ONLY)'

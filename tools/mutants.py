@@ -3,7 +3,7 @@
 
 mutants.py --list DIR            the mutants, one a line
 mutants.py --check DIR           each still fits the sources (its text occurs exactly once)
-mutants.py --run DIR --tree T    build each in T, a copy of the sources, and run its tests
+mutants.py --run DIR --tree T    build each in T, made a copy of the sources, and run its tests
 
 A mutant is a file NAME.mutant:
 
@@ -24,6 +24,7 @@ import sys
 import time
 
 SEPARATOR = "---\n"
+TREE_TIMEOUT_S = 1800
 BUILD_TIMEOUT_S = 600
 TEST_TIMEOUT_S = 600
 
@@ -75,6 +76,36 @@ class Mutant:
             f.write(text)
 
 
+def sources(root):
+    """What there is below root but for builds and hidden directories, as relative paths."""
+    found = set()
+    for base, dirs, names in os.walk(root):
+        dirs[:] = [d for d in dirs if d != "build" and not d.startswith(".")]
+        found |= {os.path.relpath(os.path.join(base, n), root) for n in names}
+    return found
+
+
+def read_bytes(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
+def update_tree(root, tree):
+    """Makes the tree a copy; what is the same stays untouched, so that little is built anew."""
+    os.makedirs(tree, exist_ok=True)
+    wanted = sources(root)
+    for name in sources(tree) - wanted:
+        os.remove(os.path.join(tree, name))
+    for name in wanted:
+        source, target = os.path.join(root, name), os.path.join(tree, name)
+        if os.path.exists(target) and read_bytes(source) == read_bytes(target):
+            continue
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        with open(target, "wb") as f:
+            f.write(read_bytes(source))
+        os.chmod(target, os.stat(source).st_mode)
+
+
 def read_all(directory):
     names = sorted(n for n in os.listdir(directory) if n.endswith(".mutant"))
     return [Mutant(os.path.join(directory, n)) for n in names]
@@ -112,7 +143,7 @@ def main():
     parser.add_argument("--check", metavar="DIR")
     parser.add_argument("--run", metavar="DIR")
     parser.add_argument("--tree", help="a copy of the sources, with a build of its own")
-    parser.add_argument("--root", default=".", help="the sources that --check looks at")
+    parser.add_argument("--root", default=".", help="the sources")
     parser.add_argument("--only", default="", help="mutants whose name contains this")
     parser.add_argument("--jobs", type=int, default=2)
     args = parser.parse_args()
@@ -121,12 +152,17 @@ def main():
         for m in mutants:
             print(f"{m.name:32} {m.what}; {m.test}")
         return 0
-    complaints = [(m, m.complaint(args.tree or args.root)) for m in mutants]
+    complaints = [(m, m.complaint(args.root)) for m in mutants]
     complaints = [(m, c) for m, c in complaints if c]
     for m, complaint in complaints:
         print(f"{m.name}: {complaint}")
     if args.check or complaints:
         return 1 if complaints or not mutants else 0
+    update_tree(args.root, args.tree)
+    built = make(args.tree, ["tests"], TREE_TIMEOUT_S, args.jobs)
+    if built.returncode != 0:
+        print("the sources without a bug do not build:\n" + built.stdout[-2000:])
+        return 1
     bad = 0
     for m in mutants:
         verdict, detail = run_one(m, args.tree, args.jobs)
