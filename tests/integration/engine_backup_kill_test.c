@@ -11,6 +11,7 @@
 #include "support/expect.h"
 #include "support/files.h"
 #include "support/model.h"
+#include "support/numbers.h"
 #include "support/suite.h"
 
 #include <inttypes.h>
@@ -45,27 +46,10 @@ static FileBed bed;
 static char target[FILES_PATH_MAX + 8];
 static Shared *shared;
 
-static uint64_t read_number(SapTxnCtx *txn, uint32_t dbi, uint32_t number)
+/* Now and then a large value. */
+static void put_number(SapTxnCtx *txn, uint32_t dbi, uint32_t number, uint64_t value)
 {
-    uint8_t key[4];
-    const void *val = NULL;
-    uint32_t len = 0;
-
-    store_u32be(key, number);
-    int rc = sap_txn_get_dbi(txn, dbi, key, sizeof key, &val, &len);
-    EXPECT((rc == SAP_OK && len >= 8) || rc == SAP_NOTFOUND, "get answered %d", rc);
-    return rc == SAP_OK ? load_u64le(val) : 0;
-}
-
-static void write_number(SapTxnCtx *txn, uint32_t dbi, uint32_t number, uint64_t value)
-{
-    uint8_t key[4];
-    uint8_t val[6000] = {0};
-
-    store_u32be(key, number);
-    store_u64le(val, value);
-    EXPECT_RC(sap_txn_put_dbi(txn, dbi, key, sizeof key, val, value % 9 == 0 ? sizeof val : 8),
-              SAP_OK);
+    numbers_write(txn, dbi, number, value, value % 9 == 0 ? 6000 : 0);
 }
 
 /* ---- The child ------------------------------------------------------------------------------ */
@@ -75,10 +59,10 @@ static void commit_once(SapEnv *db)
     SapTxnCtx *txn = NULL;
 
     EXPECT_RC(sap_txn_begin_rc(db, NULL, SAP_TXN_WAIT, &txn), SAP_OK);
-    uint64_t n = read_number(txn, LAST, 0) + 1;
-    write_number(txn, LAST, 0, n);
-    write_number(txn, FIRST, (uint32_t)(n % SLOTS), n);
-    write_number(txn, SECOND, (uint32_t)(n % SLOTS), n);
+    uint64_t n = numbers_read(txn, LAST, 0) + 1;
+    put_number(txn, LAST, 0, n);
+    put_number(txn, FIRST, (uint32_t)(n % SLOTS), n);
+    put_number(txn, SECOND, (uint32_t)(n % SLOTS), n);
     EXPECT_RC(sap_txn_commit(txn), SAP_OK);
     atomic_store(&shared->acked, n);
 }
@@ -126,7 +110,7 @@ static void fill(SapEnv *db)
     }
     EXPECT_RC(sap_txn_begin_rc(db, NULL, SAP_TXN_BULK, &txn), SAP_OK);
     for (uint32_t i = 0; i < STILL_ROWS; i++) {
-        write_number(txn, STILL, i * 7919 % STILL_ROWS, 9 * (uint64_t)i + (i % 100 != 0));
+        put_number(txn, STILL, i * 7919 % STILL_ROWS, 9 * (uint64_t)i + (i % 100 != 0));
     }
     EXPECT_RC(sap_txn_commit(txn), SAP_OK);
 }
@@ -139,12 +123,12 @@ static uint64_t expect_whole(SapEnv *db)
 
     model_expect_verified(db);
     EXPECT_RC(sap_txn_begin_rc(db, NULL, SAP_TXN_RDONLY, &txn), SAP_OK);
-    uint64_t last = read_number(txn, LAST, 0);
+    uint64_t last = numbers_read(txn, LAST, 0);
     for (uint64_t slot = 0; slot < SLOTS; slot++) {
         uint64_t back = (last + SLOTS - slot) % SLOTS;
         uint64_t expected = last > back ? last - back : 0;
         for (uint32_t dbi = FIRST; dbi <= SECOND; dbi++) {
-            uint64_t n = read_number(txn, dbi, (uint32_t)slot);
+            uint64_t n = numbers_read(txn, dbi, (uint32_t)slot);
             EXPECT(n == expected,
                    "behind commit %" PRIu64 " slot %" PRIu64 " of table %u has %" PRIu64, last,
                    slot, dbi, n);

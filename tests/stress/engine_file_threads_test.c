@@ -8,6 +8,7 @@
 #include "support/expect.h"
 #include "support/files.h"
 #include "support/model.h"
+#include "support/numbers.h"
 #include "support/suite.h"
 
 #include <errno.h>
@@ -56,31 +57,6 @@ static SapTxnCtx *begin(Bank *bank, unsigned flags)
     return txn;
 }
 
-static uint64_t read_number(SapTxnCtx *txn, uint32_t dbi, uint32_t number)
-{
-    uint8_t key[4];
-    const void *val = NULL;
-    uint32_t len = 0;
-
-    store_u32be(key, number);
-    int rc = sap_txn_get_dbi(txn, dbi, key, sizeof key, &val, &len);
-    EXPECT(rc == SAP_OK || rc == SAP_NOTFOUND, "get answered %d", rc);
-    EXPECT(rc == SAP_NOTFOUND || len >= 8, "a number of %u bytes", len);
-    return rc == SAP_OK ? load_u64le(val) : 0;
-}
-
-static void write_number(SapTxnCtx *txn, uint32_t dbi, uint32_t number, uint64_t value,
-                         uint32_t pad)
-{
-    uint8_t key[4];
-    uint8_t val[8 + MAX_PAD];
-
-    store_u32be(key, number);
-    store_u64le(val, value);
-    memset(val + 8, (int)(value % 251), pad);
-    EXPECT_RC(sap_txn_put_dbi(txn, dbi, key, sizeof key, val, 8 + pad), SAP_OK);
-}
-
 static void transfer(SapTxnCtx *txn, Choice *choice)
 {
     uint32_t from = choice_below(choice, TABLES * ACCOUNTS);
@@ -90,11 +66,11 @@ static void transfer(SapTxnCtx *txn, Choice *choice)
     if (from == to) {
         return;
     }
-    uint64_t amount = read_number(txn, from % TABLES, from / TABLES) / 3;
-    write_number(txn, from % TABLES, from / TABLES,
-                 read_number(txn, from % TABLES, from / TABLES) - amount, pad);
-    write_number(txn, to % TABLES, to / TABLES, read_number(txn, to % TABLES, to / TABLES) + amount,
-                 pad);
+    uint64_t amount = numbers_read(txn, from % TABLES, from / TABLES) / 3;
+    numbers_write(txn, from % TABLES, from / TABLES,
+                  numbers_read(txn, from % TABLES, from / TABLES) - amount, pad);
+    numbers_write(txn, to % TABLES, to / TABLES,
+                  numbers_read(txn, to % TABLES, to / TABLES) + amount, pad);
 }
 
 static void writer_round(Bank *bank, uint32_t self, Choice *choice)
@@ -106,8 +82,8 @@ static void writer_round(Bank *bank, uint32_t self, Choice *choice)
     for (uint32_t i = 0; i < transfers; i++) {
         transfer(txn, choice);
     }
-    uint64_t n = read_number(txn, COUNTERS, self) + 1;
-    write_number(txn, COUNTERS, self, n, 0);
+    uint64_t n = numbers_read(txn, COUNTERS, self) + 1;
+    numbers_write(txn, COUNTERS, self, n, 0);
     if (choice_one_in(choice, 8)) {
         sap_txn_abort(txn);
         return;
@@ -181,7 +157,7 @@ static void *run_reader(void *arg)
         SapTxnCtx *txn = begin(bank, SAP_TXN_RDONLY | (newest ? SAP_TXN_NEWEST : 0));
         expect_sum(txn);
         for (uint32_t w = 0; w < WRITERS; w++) {
-            uint64_t count = read_number(txn, COUNTERS, w);
+            uint64_t count = numbers_read(txn, COUNTERS, w);
             EXPECT(count >= acked[w], "%" PRIu64 " commits seen, %" PRIu64 " acknowledged", count,
                    acked[w]);
             EXPECT(newest || count >= seen[w], "a counter went back");
@@ -262,7 +238,7 @@ static void bank_fill(Bank *bank)
     EXPECT_RC(sap_dbi_open(bank->db, COUNTERS, NULL, NULL, 0), SAP_OK);
     SapTxnCtx *txn = begin(bank, 0);
     for (uint32_t i = 0; i < TABLES * ACCOUNTS; i++) {
-        write_number(txn, i % TABLES, i / TABLES, TOTAL / (TABLES * ACCOUNTS), 16);
+        numbers_write(txn, i % TABLES, i / TABLES, TOTAL / (TABLES * ACCOUNTS), 16);
     }
     EXPECT_RC(sap_txn_commit(txn), SAP_OK);
     EXPECT_RC(sap_db_watch_dbi(bank->db, COUNTERS, "", 0, count_change, bank), SAP_OK);
@@ -313,7 +289,7 @@ static void run_bank(SapSyncMode mode, uint64_t default_seeds)
         uint64_t counted = 0;
         expect_sum(txn);
         for (uint32_t w = 0; w < WRITERS; w++) {
-            counted += read_number(txn, COUNTERS, w);
+            counted += numbers_read(txn, COUNTERS, w);
         }
         EXPECT(counted == commits, "%" PRIu64 " commits are there of %" PRIu64, counted, commits);
         sap_txn_abort(txn);
@@ -369,8 +345,8 @@ static void *run_until_failure(void *arg)
         }
         EXPECT_RC(rc, SAP_OK);
         transfer(txn, &choice);
-        uint64_t n = read_number(txn, COUNTERS, self) + 1;
-        write_number(txn, COUNTERS, self, n, 0);
+        uint64_t n = numbers_read(txn, COUNTERS, self) + 1;
+        numbers_write(txn, COUNTERS, self, n, 0);
         rc = sap_txn_commit(txn);
         if (rc == SAP_IO || rc == SAP_FULL) {
             return NULL;
@@ -426,7 +402,7 @@ static uint64_t fail_bank(uint64_t nth, int err)
     SapTxnCtx *txn = begin(&bank, SAP_TXN_RDONLY);
     expect_sum(txn);
     for (uint32_t w = 0; w < WRITERS; w++) {
-        uint64_t count = read_number(txn, COUNTERS, w);
+        uint64_t count = numbers_read(txn, COUNTERS, w);
         uint64_t acked = atomic_load(&bank.acked[w]);
         EXPECT(count == acked || count == acked + 1,
                "%" PRIu64 " commits are there, %" PRIu64 " were acknowledged", count, acked);
