@@ -358,6 +358,48 @@ START_TEST(log_that_waited_for_the_period_starts_a_checkpoint)
 }
 END_TEST
 
+/* Without a log only the pages count. */
+START_TEST(so_many_bytes_of_changed_pages_start_a_checkpoint)
+{
+    enum { BYTES = 64 * 1024, FACTOR = 4 };
+    static uint8_t value[FACTOR * BYTES];
+
+    bed.options.checkpoint_bytes = BYTES;
+    open_with(SAP_SYNC_NONE, 0);
+    uint64_t before = checkpoint_on_disk();
+    put_durable(1);
+    sleep_ms(100);
+    ck_assert_uint_eq(checkpoint_on_disk(), before);
+    SapTxnCtx *txn = begin(0);
+    EXPECT_RC(sap_txn_put(txn, "large", 5, value, sizeof value), SAP_OK);
+    EXPECT_RC(sap_txn_commit(txn), SAP_OK);
+    expect_checkpoint_after(before);
+}
+END_TEST
+
+static _Atomic(uint64_t) time_ns;
+
+static uint64_t tell_time(void *ctx)
+{
+    (void)ctx;
+    return time_ns;
+}
+
+START_TEST(period_is_by_the_clock_of_the_options)
+{
+    time_ns = UINT64_C(1000000000);
+    bed.options.clock_ns = tell_time;
+    bed.options.checkpoint_period_ms = 50;
+    open_with(SAP_SYNC_COMMIT, 0);
+    uint64_t before = checkpoint_on_disk();
+    put_durable(1);
+    sleep_ms(200);
+    ck_assert_uint_eq(checkpoint_on_disk(), before);
+    time_ns += UINT64_C(50000000);
+    expect_checkpoint_after(before);
+}
+END_TEST
+
 START_TEST(commits_wait_where_the_log_is_four_times_as_long)
 {
     enum { BYTES = 64 * 1024 };
@@ -564,6 +606,8 @@ int main(void)
 #if SAPLING_THREADED
     tcase_add_test(tcase, so_many_bytes_of_log_start_a_checkpoint);
     tcase_add_test(tcase, log_that_waited_for_the_period_starts_a_checkpoint);
+    tcase_add_test(tcase, so_many_bytes_of_changed_pages_start_a_checkpoint);
+    tcase_add_test(tcase, period_is_by_the_clock_of_the_options);
     tcase_add_test(tcase, commits_wait_where_the_log_is_four_times_as_long);
 #endif
     tcase_add_test(tcase, watches_are_told_of_durable_commits_before_the_commit_returns);
