@@ -592,6 +592,7 @@ static int commit_finish(SapTxnCtx *txn, Committed *done_out)
                 return rc;
             }
         }
+        fault_step("commit published");
         env->undo_count = 0;
         pager_commit(&env->pager, &txn->level, env->stamp);
         done.batch = watch_enqueue(env, env->stamp);
