@@ -268,11 +268,13 @@ static void open_elsewhere(bool without_newest_meta)
 static void commit_and_open_elsewhere(void)
 {
     commit_durably();
+    commit_durably(); /* from here on only the checkpoint holds what was captured */
     open_elsewhere(false);
 }
 
 static void commit_and_open_by_older_meta(void)
 {
+    commit_durably();
     commit_durably();
     open_elsewhere(true);
 }
