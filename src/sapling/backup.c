@@ -5,7 +5,7 @@
  * tables come the runs, in the order in which the leaves refer to them. A first walk lists them all,
  * since the header, which is written first, has their number; it reads branches, and only those
  * leaves that have runs. The second walk copies. The snapshot is pinned: both see the same. */
-#include "common/assert.h"
+#include "common/mem.h"
 #include "sapling/image.h"
 #include "sapling/tree.h"
 
@@ -20,7 +20,11 @@ typedef struct Backup {
     Buf nodes;         /* u32 page number in the source, with UNREAD; in the image's order */
     Buf runs;          /* u32 page number, u32 length of the value; the same */
     uint32_t children; /* nodes of the present table whose place was given out, all before it too */
+    uint32_t levels;   /* of the present table */
     uint64_t next_run; /* second walk: number of the next run */
+    uint64_t rows;     /* second walk: of the present table, as each of its levels counts them */
+    uint64_t *seen;    /* first walk: bits of the pages listed so far */
+    uint32_t high;     /* which are below this */
 } Backup;
 
 static uint32_t node_count(const Backup *backup)
@@ -28,13 +32,19 @@ static uint32_t node_count(const Backup *backup)
     return (uint32_t)(backup->nodes.len / 4);
 }
 
-/* No more entries than the arena has pages: a tree in which pages have many places ends there. */
-static int check_count(const Backup *backup, uint32_t pgno)
+/* Each page has one place: trees forged to share pages would have no end. */
+static int claim(Backup *backup, uint32_t pgno, uint32_t pages)
 {
-    uint32_t high = atomic_load_acquire(&backup->env->arena->high);
-    return node_count(backup) + backup->runs.len / RUN_ENTRY <= high
-               ? SAP_OK
-               : tree_refuse(backup->env, pgno, "is used in several places");
+    if (pgno >= backup->high || pages > backup->high - pgno) {
+        return tree_refuse(backup->env, pgno, "is referred to, which is not there");
+    }
+    for (uint32_t i = pgno; i < pgno + pages; i++) {
+        if (arena_bit(backup->seen, i)) {
+            return tree_refuse(backup->env, i, "is used in several places");
+        }
+        arena_set_bit(backup->seen, i);
+    }
+    return SAP_OK;
 }
 
 /* A node of the table, for reading. */
@@ -62,6 +72,7 @@ static int walk_table(Backup *backup, const Table *table, uint32_t at, Visit vis
     uint8_t *root = NULL;
     int rc = arena_load(backup->env->arena, load_u32le(backup->nodes.data + (size_t)4 * at), &root);
     uint32_t level = rc == SAP_OK ? page_level(root) : 0;
+    backup->levels = level + 1;
     backup->children = at + 1;
     for (uint32_t end = at + 1; rc == SAP_OK; end = backup->children, level--) {
         for (; at < end && rc == SAP_OK; at++) {
@@ -81,10 +92,13 @@ static int list_children(Backup *backup, const uint8_t *page, uint32_t level)
         uint32_t word = branch_child_word(page, i);
         bool unread = level == 1 && (word & CHILD_OWNS_RUNS) == 0;
         uint32_t child = word & ~CHILD_OWNS_RUNS;
-        rc = buf_append_u32le(&backup->nodes, child | (unread ? UNREAD : 0));
+        rc = claim(backup, child, 1);
+        if (rc == SAP_OK) {
+            rc = buf_append_u32le(&backup->nodes, child | (unread ? UNREAD : 0));
+        }
         backup->children++;
     }
-    return rc == SAP_OK ? check_count(backup, page_no(page)) : rc;
+    return rc;
 }
 
 static int list_runs(Backup *backup, const uint8_t *page)
@@ -94,11 +108,15 @@ static int list_runs(Backup *backup, const uint8_t *page)
     for (uint32_t i = 0; any && i < page_count(page) && rc == SAP_OK; i++) {
         LeafRow row = leaf_row(page, i);
         if (row.val_code == CELL_VAL_ELSEWHERE) {
-            rc = buf_append(&backup->runs, row.val, RUN_ENTRY);
+            rc = claim(backup, row_run(&row),
+                       run_pages(backup->env->arena->stride, row_run_len(&row)));
+            if (rc == SAP_OK) {
+                rc = buf_append(&backup->runs, row.val, RUN_ENTRY);
+            }
             backup->image.next += run_pages(backup->image.page_size, row_run_len(&row));
         }
     }
-    return rc == SAP_OK ? check_count(backup, page_no(page)) : rc;
+    return rc;
 }
 
 static int list_node(Backup *backup, const Table *table, uint32_t entry, uint32_t level)
@@ -130,7 +148,10 @@ static int list_tables(Backup *backup)
         }
         uint32_t at = node_count(backup);
         backup->image.trees[dbi] = (TreeState){.root = first + at, .entries = tree.entries};
-        rc = buf_append_u32le(&backup->nodes, tree.root);
+        rc = claim(backup, tree.root, 1);
+        if (rc == SAP_OK) {
+            rc = buf_append_u32le(&backup->nodes, tree.root);
+        }
         if (rc == SAP_OK) {
             rc = walk_table(backup, table, at, list_node);
         }
@@ -168,6 +189,7 @@ static int write_node(Backup *backup, const Table *table, uint32_t entry, uint32
     if (rc != SAP_OK) {
         return rc;
     }
+    backup->rows += node_rows(from);
     uint32_t first = file_first_page(image->page_size);
     uint8_t *page = image_make_page(image, page_birth(from));
     node_copy(page, from, image->page_size);
@@ -196,6 +218,19 @@ static int write_run(Backup *backup, const uint8_t *entry)
                          page_birth(run), val, len);
 }
 
+static int write_table(Backup *backup, uint32_t dbi)
+{
+    TreeState tree = backup->image.trees[dbi];
+    uint32_t at = tree.root - file_first_page(backup->image.page_size);
+    backup->rows = 0;
+    int rc = walk_table(backup, &backup->env->tables[dbi], at, write_node);
+    if (rc == SAP_OK && backup->rows != tree.entries * backup->levels) {
+        rc = tree_refuse(backup->env, load_u32le(backup->nodes.data + (size_t)4 * at),
+                         "leads to another number of rows than it should");
+    }
+    return rc;
+}
+
 static int write_tables(Backup *backup)
 {
     Image *image = &backup->image;
@@ -204,10 +239,7 @@ static int write_tables(Backup *backup)
     image->next = first;
     backup->next_run = (uint64_t)first + node_count(backup);
     for (uint32_t dbi = 0; dbi < image->table_count && rc == SAP_OK; dbi++) {
-        uint32_t root = image->trees[dbi].root;
-        if (root != 0) {
-            rc = walk_table(backup, &backup->env->tables[dbi], root - first, write_node);
-        }
+        rc = image->trees[dbi].root != 0 ? write_table(backup, dbi) : SAP_OK;
     }
     for (size_t at = 0; at < backup->runs.len && rc == SAP_OK; at += RUN_ENTRY) {
         rc = write_run(backup, backup->runs.data + at);
@@ -215,9 +247,23 @@ static int write_tables(Backup *backup)
     return rc;
 }
 
+/* The first walk, with what only it needs. */
+static int list_all(Backup *backup)
+{
+    backup->high = atomic_load_acquire(&backup->env->arena->high);
+    size_t bytes = ((size_t)backup->high / 64 + 1) * sizeof *backup->seen;
+    backup->seen = (uint64_t *)mem_zalloc(MEM_SCRATCH, bytes);
+    if (backup->seen == NULL) {
+        return SAP_NOMEM;
+    }
+    int rc = list_tables(backup);
+    mem_free(MEM_SCRATCH, backup->seen, bytes);
+    return rc;
+}
+
 static int write_image(Backup *backup)
 {
-    int rc = list_tables(backup);
+    int rc = list_all(backup);
     if (rc == SAP_OK) {
         rc = image_finish(&backup->image);
     }

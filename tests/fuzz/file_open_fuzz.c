@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     LONGEST_INPUT = 512,
@@ -42,6 +43,29 @@ typedef struct Sample {
 
 static FileBed bed;
 static Sample samples[SAMPLES];
+
+static int swallow(const void *bytes, uint32_t len, void *ctx)
+{
+    (void)ctx;
+    touch(bytes, len);
+    return SAP_OK;
+}
+
+/* A file that is sound can be copied; one that is not is found out, or not concerned. */
+static void copy(Choice *choice, SapEnv *db, bool sound)
+{
+    char path[FILES_PATH_MAX + 8];
+    int rc = SAP_OK;
+
+    if (choice_below(choice, 4) == 3) {
+        snprintf(path, sizeof path, "%s/copy", bed.dir);
+        rc = sap_db_compact(db, path);
+        (void)unlink(path);
+    } else {
+        rc = sap_db_backup(db, swallow, NULL);
+    }
+    EXPECT(rc == SAP_OK || (rc == SAP_CORRUPT && !sound), "a copy answered %d", rc);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -513,6 +537,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     bool sound = rc == SAP_OK;
     EXPECT(sound || rc == SAP_CORRUPT, "verify answered %d", rc);
     read_all(db);
+    copy(&choice, db, sound);
     write_some(&choice, db);
     if (sound) { /* what is sound stays so */
         EXPECT_RC(sap_db_verify(db, ignore, NULL), SAP_OK);

@@ -1003,7 +1003,7 @@ START_TEST(damaged_page_ends_the_copy)
     }
     forge_write_data(&good, bed.path);
     printf("%" PRIu64 " copies refused, %" PRIu64 " not concerned\n", refused, unharmed);
-    ck_assert_uint_gt(refused, 0);
+    ck_assert(refused > 0 || !SAP_FILE_MAPPED); /* held in memory: opening refuses it */
     forge_free(&good);
     forge_free(&bad);
 }

@@ -578,6 +578,27 @@ static uint32_t run_calls(SapEnv *db, uint32_t dbi)
     return refused;
 }
 
+/* A backup meets what is wrong with the file. So does a compaction, unless making the pages anew sets
+ * it right. */
+static void expect_no_wrong_copy(SapEnv *db)
+{
+    char path[FILES_PATH_MAX + 8];
+    Stream image;
+    SapEnv *copy = NULL;
+
+    snprintf(path, sizeof path, "%s-copy", bed.path);
+    stream_init(&image);
+    EXPECT_RC(sap_db_backup(db, stream_write, &image), SAP_CORRUPT);
+    stream_free(&image);
+    int rc = sap_db_compact(db, path);
+    EXPECT(rc == SAP_OK || rc == SAP_CORRUPT, "compact answered %d", rc);
+    if (rc == SAP_OK) {
+        EXPECT_RC(sap_db_open_path(path, &bed.options, &copy), SAP_OK);
+        EXPECT_RC(sap_db_verify(copy, NULL, NULL), SAP_OK);
+        file_bed_close(copy);
+    }
+}
+
 static void read_stream(SapEnv *db, Stream *stream)
 {
     stream_init(stream);
@@ -608,6 +629,7 @@ START_TEST(wrong_page_with_a_right_checksum_is_refused_and_nothing_changes)
         EXPECT(run_calls(db, wrong->dbi) > 0, "nothing was refused");
         file_bed_expect_message(&bed, wrong->message);
         EXPECT_RC(sap_db_verify(db, NULL, NULL), SAP_CORRUPT);
+        expect_no_wrong_copy(db);
         file_bed_close(db);
     }
     memcpy(forge_page(&forge, pgno), forge_page(&sound, pgno), forge.meta.page_size);
@@ -639,6 +661,7 @@ START_TEST(page_in_two_places_cannot_be_committed)
     SapEnv *db = NULL;
     int rc = file_bed_try(&bed, &db);
     EXPECT_RC(rc, SAP_OK);
+    expect_no_wrong_copy(db);
     EXPECT_RC(sap_txn_begin_rc(db, NULL, 0, &txn), SAP_OK);
     EXPECT_RC(sap_txn_del_range(txn, 0, NULL, 0, NULL, 0, NULL), SAP_OK);
     (void)file_bed_messages(&bed);
