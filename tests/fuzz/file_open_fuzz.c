@@ -44,29 +44,6 @@ typedef struct Sample {
 static FileBed bed;
 static Sample samples[SAMPLES];
 
-static int swallow(const void *bytes, uint32_t len, void *ctx)
-{
-    (void)ctx;
-    touch(bytes, len);
-    return SAP_OK;
-}
-
-/* A file that is sound can be copied; one that is not is found out, or not concerned. */
-static void copy(Choice *choice, SapEnv *db, bool sound)
-{
-    char path[FILES_PATH_MAX + 8];
-    int rc = SAP_OK;
-
-    if (choice_below(choice, 4) == 3) {
-        snprintf(path, sizeof path, "%s/copy", bed.dir);
-        rc = sap_db_compact(db, path);
-        (void)unlink(path);
-    } else {
-        rc = sap_db_backup(db, swallow, NULL);
-    }
-    EXPECT(rc == SAP_OK || (rc == SAP_CORRUPT && !sound), "a copy answered %d", rc);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* ---- Good files ----------------------------------------------------------------------------- */
@@ -500,6 +477,29 @@ static void ignore(const char *text, void *ctx)
 {
     (void)ctx;
     touch(text, (uint32_t)strlen(text));
+}
+
+static int swallow(const void *bytes, uint32_t len, void *ctx)
+{
+    (void)ctx;
+    touch(bytes, len);
+    return SAP_OK;
+}
+
+/* A file that is sound can be copied; one that is not is found out, or not concerned. */
+static void copy(Choice *choice, SapEnv *db, bool sound)
+{
+    char path[FILES_PATH_MAX + 8];
+    int rc = SAP_OK;
+
+    if (choice_below(choice, 4) == 3) {
+        snprintf(path, sizeof path, "%s/copy", bed.dir);
+        rc = sap_db_compact(db, path);
+        (void)unlink(path);
+    } else {
+        rc = sap_db_backup(db, swallow, NULL);
+    }
+    EXPECT(rc == SAP_OK || (rc == SAP_CORRUPT && !sound), "a copy answered %d", rc);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
