@@ -96,6 +96,7 @@ static int file_reserve(SapMemArena *arena, uint64_t bytes)
     }
     uint64_t step = arena->file_bytes / 8;
     step = step < FILE_STEP_MIN ? FILE_STEP_MIN : step > FILE_STEP_MAX ? FILE_STEP_MAX : step;
+    step -= step % FILE_STEP_MIN; /* the file ends with a page */
     uint64_t target = bytes > arena->file_bytes + step ? bytes : arena->file_bytes + step;
     target = target > arena->region_bytes ? arena->region_bytes : target;
     int err = fault_io();
