@@ -204,6 +204,41 @@ typedef struct SapOpenOptions {
  * room, on disk or below max_size. SAP_IO: the system's answer is in the message. SAP_NOMEM. */
 SAP_API int sap_db_open_path(const char *path, const SapOpenOptions *options, SapEnv **db_out);
 
+/* What db_recover() found. */
+typedef struct SapRecoverReport {
+    uint64_t pages_damaged;    /* of the data file: fail their checksum or make no sense */
+    uint64_t rows;             /* that are, or would be, in the target */
+    uint64_t rows_unplaced;    /* of those: found on leaves that no branch leads to any more */
+    uint64_t commits_replayed; /* of the log */
+    uint64_t commits_lost;     /* of the log: known to be there (at least), behind the damage */
+    uint64_t first_lost_lsn;   /* commits from this id on are not in the target; 0: none is lost */
+    uint64_t last_lost_lsn;    /* the last that is known of; 0: none is lost */
+    uint64_t tables;           /* in the target */
+    uint64_t tables_lost;      /* named in the catalog, nothing readable */
+    uint64_t rows_lost;        /* of the data file, as far as it is known how many there were */
+    uint32_t doubtful;         /* 1: rows that had been deleted or replaced may have come back */
+} SapRecoverReport;
+
+typedef struct SapRecoverOptions {
+    const SapComparator *comparators; /* as in SapOpenOptions */
+    uint32_t comparator_count;
+    /* One text for each loss: which table, which range of keys or page, which part of the log, and
+     * how many rows or commits where that is known; also when the call fails. */
+    void (*on_message)(const char *text, void *ctx);
+    void *callback_ctx;
+} SapRecoverOptions;
+
+/* Makes a new database at `target` of everything that can still be read of the one at `path`; with
+ * target NULL only says what that would be, which takes memory for all of it. The source is only
+ * read. Of a sound file the target has the same content. options and report_out may be NULL.
+ * SAP_OK, whatever was lost: the report and the messages say it. On failure there is no target, and
+ * *report_out is untouched: SAP_EXISTS: there is one already, or a log of that name. SAP_NOTFOUND: no
+ * such source. SAP_BUSY: the source, or the target, is open. SAP_INVALID: nothing of the source looks
+ * like a Sapling database. SAP_ERROR: bad arguments. SAP_FULL, SAP_IO, SAP_NOMEM: the message has the
+ * system's answer. */
+SAP_API int sap_db_recover(const char *path, const char *target, const SapRecoverOptions *options,
+                           SapRecoverReport *report_out);
+
 /* ---- Tables --------------------------------------------------------------------------------- */
 
 /* Opens table `dbi` for this DB handle; cmp as in db_open(); flags 0, DBI_DUPSORT or DBI_TTL_META.

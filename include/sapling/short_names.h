@@ -24,6 +24,7 @@ typedef sap_keycmp_fn keycmp_fn;
 
 #define db_open         sap_db_open
 #define db_open_path    sap_db_open_path
+#define db_recover      sap_db_recover
 #define db_close        sap_db_close
 #define db_num_pages    sap_db_num_pages
 #define db_stat         sap_db_stat

@@ -94,6 +94,15 @@ void branch_set_rows(uint8_t *page, uint32_t i, uint64_t rows)
     }
 }
 
+uint32_t branch_sep_copy(const uint8_t *page, uint32_t i, uint8_t *to)
+{
+    uint8_t in_head[SEP_IN_HEAD];
+    SepRef sep = branch_sep(page, i, in_head);
+    memcpy(to, sep.front, sep.front_len);
+    memcpy(to + sep.front_len, sep.rest, sep.rest_len);
+    return sep.front_len + sep.rest_len;
+}
+
 SepRef branch_sep(const uint8_t *page, uint32_t i, uint8_t in_head[SEP_IN_HEAD])
 {
     SAP_ASSERT(i > 0);

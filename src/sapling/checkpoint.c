@@ -102,8 +102,7 @@ static const char *page_damage(const DbFile *file, const uint8_t *page, uint32_t
     return found->used != NULL && refers_to_pages(file, page) ? NULL : "refers to pages not in use";
 }
 
-/* The keys of a DUPSORT table are pairs wherever they are. */
-static bool holds_pairs(const uint8_t *page)
+bool page_holds_pairs(const uint8_t *page)
 {
     bool sound = true;
     for (uint32_t i = 0; sound && i < page_count(page); i++) {
@@ -149,7 +148,7 @@ static const char *table_damage(const DbFile *file, const uint8_t *page, uint32_
     if (table == NULL || (page_flags(page) & ~(uint32_t)PAGE_OWNS_RUNS) != table->page_flags) {
         return "is not of the table's kind";
     }
-    if (table->pairs != NULL && !holds_pairs(page)) {
+    if (table->pairs != NULL && !page_holds_pairs(page)) {
         return "has keys that are not pairs";
     }
     return ascends(table, page) ? NULL : "a row is not above the one before";

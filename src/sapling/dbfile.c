@@ -32,13 +32,18 @@ int dbfile_report(DbFile *file, int rc, const char *format, ...)
     if (file->options.on_message == NULL) {
         return rc;
     }
+    static const char advice[] = ". `sapling db recover` makes a new file of what can be read";
     char text[1024];
-    int at = snprintf(text, sizeof text, "%s: ", file->shown);
-    if (at > 0 && (size_t)at < sizeof text) {
+    size_t room = sizeof text - (rc == SAP_CORRUPT ? sizeof advice : 0);
+    int at = snprintf(text, room, "%s: ", file->shown);
+    if (at > 0 && (size_t)at < room) {
         va_list args;
         va_start(args, format);
-        (void)vsnprintf(text + at, sizeof text - (size_t)at, format, args);
+        (void)vsnprintf(text + at, room - (size_t)at, format, args);
         va_end(args);
+    }
+    if (rc == SAP_CORRUPT) {
+        memcpy(text + strlen(text), advice, sizeof advice);
     }
     file->options.on_message(text, file->options.callback_ctx);
     return rc;

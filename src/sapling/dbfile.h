@@ -151,7 +151,7 @@ void dbfile_on_checkpoint(void *ctx);
 /* Monotonic time by the options' clock, or the system's; in memory (NULL) always that. */
 uint64_t dbfile_now_ns(const DbFile *file);
 
-/* Tells the user, if there is a callback for it. Returns rc. */
+/* Tells the user, if there is a callback for it, and with SAP_CORRUPT also what to do. Returns rc. */
 int dbfile_report(DbFile *file, int rc, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Sets `failed`, and tells the user the first time. Returns SAP_IO. */
@@ -203,6 +203,8 @@ bool checkpoint_has_pages(const DbFile *file, uint32_t pgno, uint32_t pages);
 /* The checksum in the page, 0 if it never went to disk; and whether it is right for this page. */
 uint64_t page_stamp(const uint8_t *page);
 bool page_is_intact(const DbFile *file, const uint8_t *page, uint32_t pgno);
+/* The keys of a DUPSORT table are pairs wherever they are. */
+bool page_holds_pairs(const uint8_t *page);
 int checkpoint_write_meta(DbFile *file, const Meta *meta);
 
 #endif

@@ -539,10 +539,12 @@ static int refuse_orphans(DbFile *file, const char *why)
     uint64_t id = 0;
     int rc = dbfile_find_log(file->path, &name, &id);
     if (rc == SAP_EXISTS) {
-        rc = dbfile_report(file, SAP_CORRUPT, "%s: %s. %s", why, (const char *)name.data,
-                           id == file->db_id
-                               ? "It is this file's, whose newest header is damaged"
-                               : "Restore the data file that it belongs to, or remove the log");
+        bool own = id == file->db_id;
+        rc = SAP_CORRUPT; /* that of another file is nothing to recover from: no advice to do so */
+        (void)dbfile_report(file, own ? SAP_CORRUPT : SAP_OK, "%s: %s. %s", why,
+                            (const char *)name.data,
+                            own ? "It is this file's, whose newest header is damaged"
+                                : "Restore the data file that it belongs to, or remove the log");
     } else if (rc == SAP_IO) {
         rc = report_errno(file, rc, "cannot look for its log");
     }
@@ -580,19 +582,12 @@ static int replay_record(void *ctx, uint64_t lsn, Slice record)
 
 static int refuse_log(DbFile *file, const WalRecovery *log)
 {
-    static const char *const what[] = {
-        [WAL_END_DAMAGED] = "an invalid group, and valid ones behind it",
-        [WAL_END_MISSING] = "a segment is missing",
-        [WAL_END_FOREIGN] = "a group of another database",
-        [WAL_END_TRUNCATED] = "a segment ends within a group",
-        [WAL_END_MALFORMED] = "a group that is not made of records",
-    };
     return dbfile_report(file, SAP_CORRUPT,
                          "damaged: the log in segment %" PRIu64 " at byte %" PRIu64 ": %s. %" PRIu64
                          " commits before that are intact%s; %" PRIu64 " commits in %" PRIu64
                          " groups behind it would be lost by going on without "
                          "them",
-                         log->segment, log->offset, what[log->end], log->records,
+                         log->segment, log->offset, wal_end_text(log->end), log->records,
                          log->last_lsn > 0 ? "" : " (none)", log->lost_records, log->lost_groups);
 }
 

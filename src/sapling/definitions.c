@@ -92,9 +92,7 @@ static int resolve(const SapEnv *env, uint32_t dbi, Slice name, KeyOrder *order_
 static int resolve_def(const SapEnv *env, uint32_t dbi, unsigned flags, Slice key_name,
                        Slice val_name, TableDef *def_out)
 {
-    bool known = flags == 0 || flags == SAP_DBI_DUPSORT || flags == SAP_DBI_TTL_META;
-    if (dbi > SAP_MAX_DBI || !known || key_name.len > NAME_MAX_LEN || val_name.len > NAME_MAX_LEN ||
-        (val_name.len > 0 && flags != SAP_DBI_DUPSORT)) {
+    if (!definition_valid(dbi, flags, key_name, val_name)) {
         return SAP_CORRUPT;
     }
     def_out->flags = flags;
@@ -125,13 +123,14 @@ int definition_replay(SapTxnCtx *txn, uint32_t dbi, unsigned flags, Slice key_na
 
 /* ---- Opening -------------------------------------------------------------------------------- */
 
-static int load_definition(SapEnv *env, const LeafRow *row)
+int definition_decode(const LeafRow *row, uint32_t *dbi_out, unsigned *flags_out, Slice names[2])
 {
     ByteReader reader;
-    uint32_t dbi = load_u16be(row->key);
     uint32_t flags = 0;
-    Slice names[2];
     reader_init(&reader, row->val, row->stored);
+    if (row->key_len != DEF_KEY || row->val_code == CELL_VAL_ELSEWHERE) {
+        return SAP_CORRUPT;
+    }
     int rc = row->key[CATALOG_KEY] == DEF_TAG ? reader_u32le(&reader, &flags) : SAP_INVALID;
     for (size_t i = 0; i < 2 && rc == SAP_OK; i++) {
         uint8_t len = 0;
@@ -144,6 +143,27 @@ static int load_definition(SapEnv *env, const LeafRow *row)
     }
     if (rc != SAP_OK || reader.left != 0) {
         return SAP_CORRUPT;
+    }
+    *dbi_out = load_u16be(row->key);
+    *flags_out = flags;
+    return SAP_OK;
+}
+
+bool definition_valid(uint32_t dbi, unsigned flags, Slice key_name, Slice val_name)
+{
+    bool known = flags == 0 || flags == SAP_DBI_DUPSORT || flags == SAP_DBI_TTL_META;
+    return dbi <= SAP_MAX_DBI && known && key_name.len <= NAME_MAX_LEN &&
+           val_name.len <= NAME_MAX_LEN && (val_name.len == 0 || flags == SAP_DBI_DUPSORT);
+}
+
+static int load_definition(SapEnv *env, const LeafRow *row)
+{
+    uint32_t dbi = 0;
+    unsigned flags = 0;
+    Slice names[2];
+    int rc = definition_decode(row, &dbi, &flags, names);
+    if (rc != SAP_OK) {
+        return rc;
     }
     TableDef def = {0};
     rc = resolve_def(env, dbi, flags, names[0], names[1], &def);

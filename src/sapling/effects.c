@@ -322,6 +322,21 @@ static Slice part_slice(Part part)
     return (Slice){part.bytes, part.len};
 }
 
+/* Takes the next effect of a record of the log. */
+static int record_take(ByteReader *reader, Effect *effect)
+{
+    return effect_take(reader, effect) == SAP_OK && effect->dbi <= SAP_MAX_DBI ? SAP_OK
+                                                                               : SAP_CORRUPT;
+}
+
+static int apply_any(SapTxnCtx *txn, const Effect *effect, effects_define_fn define, void *ctx)
+{
+    return effect->kind == EFFECT_DEFINE
+               ? define(ctx, effect->dbi, effect->flags, part_slice(effect->first),
+                        part_slice(effect->second))
+               : apply_effect(txn, effect);
+}
+
 int effects_apply(SapTxnCtx *txn, Slice bytes, effects_define_fn define, void *ctx)
 {
     ByteReader reader;
@@ -329,13 +344,44 @@ int effects_apply(SapTxnCtx *txn, Slice bytes, effects_define_fn define, void *c
     int rc = SAP_OK;
     while (reader.left > 0 && rc == SAP_OK) {
         Effect effect;
-        if (effect_take(&reader, &effect) != SAP_OK || effect.dbi > SAP_MAX_DBI) {
-            rc = SAP_CORRUPT;
-        } else if (effect.kind == EFFECT_DEFINE) {
-            rc = define(ctx, effect.dbi, effect.flags, part_slice(effect.first),
-                        part_slice(effect.second));
-        } else {
-            rc = apply_effect(txn, &effect);
+        rc = record_take(&reader, &effect);
+        if (rc == SAP_OK) {
+            rc = apply_any(txn, &effect, define, ctx);
+        }
+    }
+    return rc;
+}
+
+static bool record_decodes(Slice bytes)
+{
+    ByteReader reader;
+    Effect effect;
+    reader_init(&reader, bytes.data, bytes.len);
+    bool sound = true;
+    while (reader.left > 0 && sound) {
+        sound = record_take(&reader, &effect) == SAP_OK && effect.kind >= EFFECT_PUT &&
+                effect.kind <= EFFECT_DEFINE;
+    }
+    return sound;
+}
+
+int effects_apply_some(SapTxnCtx *txn, Slice bytes, effects_define_fn define, void *ctx,
+                       uint64_t *dropped)
+{
+    if (!record_decodes(bytes)) {
+        return SAP_CORRUPT;
+    }
+    ByteReader reader;
+    reader_init(&reader, bytes.data, bytes.len);
+    int rc = SAP_OK;
+    while (reader.left > 0 && rc == SAP_OK) {
+        Effect effect;
+        rc = record_take(&reader, &effect);
+        SAP_ASSERT(rc == SAP_OK);
+        rc = apply_any(txn, &effect, define, ctx);
+        if (rc == SAP_CORRUPT) { /* of a row or table that was lost; the target itself is sound */
+            *dropped += effect.kind == EFFECT_PUT ? 1 : 0;
+            rc = SAP_OK;
         }
     }
     return rc;

@@ -66,4 +66,9 @@ typedef int (*effects_define_fn)(void *ctx, uint32_t dbi, unsigned flags, Slice 
  * open, or deletes a row that is not there. On any error what was done so far is to be aborted. */
 int effects_apply(SapTxnCtx *txn, Slice bytes, effects_define_fn define, void *ctx);
 
+/* The same on top of rows of which some were lost: what cannot be made is left out, and *dropped
+ * grows by the puts among that. SAP_CORRUPT: the record does not decode; nothing was done. */
+int effects_apply_some(SapTxnCtx *txn, Slice bytes, effects_define_fn define, void *ctx,
+                       uint64_t *dropped);
+
 #endif

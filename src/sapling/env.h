@@ -281,6 +281,10 @@ int definition_put(SapTxnCtx *txn, uint32_t dbi);
 /* What recovery finds in the log: defines the table again. Names may be empty. SAP_ERROR: a
  * comparator is not among the options'; SAP_CORRUPT: the definition makes no sense. */
 int definition_replay(SapTxnCtx *txn, uint32_t dbi, unsigned flags, Slice key_name, Slice val_name);
+/* A definition as a row of the catalog has it; the names are borrowed as the row is. SAP_CORRUPT: it
+ * does not decode. Whether it makes sense is the next call's answer. */
+int definition_decode(const LeafRow *row, uint32_t *dbi_out, unsigned *flags_out, Slice names[2]);
+bool definition_valid(uint32_t dbi, unsigned flags, Slice key_name, Slice val_name);
 /* Opens all tables of the version that the catalog's root is from. Codes as above. */
 int definitions_load(SapEnv *env, uint32_t catalog);
 /* Fills in the names of the orders, in a file; SAP_ERROR: it has none for one of them. */

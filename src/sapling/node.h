@@ -96,6 +96,8 @@ uint32_t leaf_separator(const uint8_t *left, const uint8_t *right, const uint8_t
 void branch_set_child(uint8_t *page, uint32_t i, uint32_t child_word);
 void branch_set_rows(uint8_t *page, uint32_t i, uint64_t rows);
 SepRef branch_sep(const uint8_t *page, uint32_t i, uint8_t in_head[SEP_IN_HEAD]);
+/* Puts it together at `to`, which has room for the longest key; returns its length. */
+uint32_t branch_sep_copy(const uint8_t *page, uint32_t i, uint8_t *to);
 /* In byte order: below 0, 0 or above 0. */
 int sep_compare(SepRef a, SepRef b);
 

@@ -148,22 +148,13 @@ static uint64_t verify_leaf(Verify *v, const uint8_t *page, uint32_t pgno, Bound
     return n;
 }
 
-static uint32_t sep_store(const uint8_t *page, uint32_t i, uint8_t *to)
-{
-    uint8_t in_head[SEP_IN_HEAD];
-    SepRef sep = branch_sep(page, i, in_head);
-    memcpy(to, sep.front, sep.front_len);
-    memcpy(to + sep.front_len, sep.rest, sep.rest_len);
-    return sep.front_len + sep.rest_len;
-}
-
 static uint64_t verify_node(Verify *v, uint32_t pgno, uint32_t level, Bound lo, Bound hi);
 
 /* That a search for each separator finds its child. */
 static void check_separators(Verify *v, const uint8_t *page, uint32_t pgno, uint8_t *sep)
 {
     for (uint32_t i = 1; i < page_count(page); i++) {
-        uint32_t len = sep_store(page, i, sep);
+        uint32_t len = branch_sep_copy(page, i, sep);
         if (branch_search(page, v->order, sep, len) != i) {
             finding(v, pgno, "a search for separator %u goes elsewhere", i);
         }
@@ -182,7 +173,7 @@ static uint64_t verify_branch(Verify *v, const uint8_t *page, uint32_t pgno, Bou
     for (uint32_t i = 0; i < n; i++) {
         Bound to = hi;
         if (i + 1 < n) {
-            to = (Bound){seps[i % 2], sep_store(page, i + 1, seps[i % 2])};
+            to = (Bound){seps[i % 2], branch_sep_copy(page, i + 1, seps[i % 2])};
             check_bounds(v, pgno, to.key, to.len, lo, hi);
             if (i > 0 && key_compare(v->order, from.key, from.len, to.key, to.len) >= 0) {
                 finding(v, pgno, "separator %u is not above the one before", i + 1);

@@ -132,7 +132,12 @@ typedef struct WalRecovery {
     uint64_t lost_groups;
     uint64_t lost_records;
     uint64_t lost_first_lsn;
+    uint64_t lost_last_lsn;
+    uint64_t lost_first_sequence; /* `next` has the one that should have come */
 } WalRecovery;
+
+/* What an end that is SAP_CORRUPT is, in words; a static string. */
+const char *wal_end_text(WalEnd end);
 
 /* Reads the log from `from` on; the first record is above after_lsn. The files are synced before
  * they are trusted: what is read here is there after the next power cut too. `on_record` sees each
@@ -142,6 +147,18 @@ typedef struct WalRecovery {
 int wal_recover(const char *path, uint64_t db_id, const WalPoint *from, uint64_t after_lsn,
                 int (*on_record)(void *ctx, uint64_t lsn, Slice data), void *ctx,
                 WalRecovery *report);
+
+/* The same without a write or a sync: for who builds nothing on the files themselves. */
+int wal_read(const char *path, uint64_t db_id, const WalPoint *from, uint64_t after_lsn,
+             int (*on_record)(void *ctx, uint64_t lsn, Slice data), void *ctx, WalRecovery *report);
+
+/* For a database whose header is lost. The id in the first group that verifies, of any segment;
+ * SAP_NOTFOUND: there is none. */
+int wal_guess_id(const char *path, uint64_t *db_id_out);
+/* And the start of its first segment, since those before it have been released: a checkpoint always
+ * begins a segment. If that holds no valid group, a point from which nothing can be read, and all
+ * valid groups are behind the end. */
+int wal_guess_start(const char *path, uint64_t db_id, WalPoint *from_out);
 
 /* For wal_open and wal_recover: the numbers of all segments of `path`, ascending, as uint64_t in
  * *numbers (an empty Buf that the caller owns). */

@@ -114,8 +114,8 @@ static int open_segment(Log *log, size_t i)
     return rc;
 }
 
-/* Lists the segments from `first` on and makes them durable as they are. */
-static int gather_segments(Log *log, uint64_t first)
+/* Lists the segments from `first` on and, with `sync`, makes them durable as they are. */
+static int gather_segments(Log *log, uint64_t first, bool sync)
 {
     int rc = wal_segments(log->path, &log->numbers);
     size_t skip = 0;
@@ -128,13 +128,13 @@ static int gather_segments(Log *log, uint64_t first)
         memmove(log->numbers.data, log->numbers.data + skip * sizeof(uint64_t), left);
         buf_truncate(&log->numbers, left);
     }
-    for (size_t i = 0; rc == SAP_OK && i < segment_count(log); i++) {
+    for (size_t i = 0; sync && rc == SAP_OK && i < segment_count(log); i++) {
         rc = open_segment(log, i);
         if (rc == SAP_OK) {
             rc = disk_sync(&log->file);
         }
     }
-    return rc == SAP_OK ? disk_sync_dir(log->path) : rc;
+    return sync && rc == SAP_OK ? disk_sync_dir(log->path) : rc;
 }
 
 /* ---- Groups --------------------------------------------------------------------------------- */
@@ -278,6 +278,13 @@ static int read_chain(Log *log, size_t *i)
 
 /* ---- The end -------------------------------------------------------------------------------- */
 
+static int note_lost_record(void *ctx, uint64_t lsn, Slice data)
+{
+    (void)data;
+    ((WalRecovery *)ctx)->lost_last_lsn = lsn;
+    return SAP_OK;
+}
+
 /* Counts valid groups from report->offset of segment `i` on. *first_out: the segment of the first.
  * Groups of an earlier segment are what a recycled file held before. */
 static int count_lost(Log *log, size_t i, size_t *first_out)
@@ -303,9 +310,11 @@ static int count_lost(Log *log, size_t i, size_t *first_out)
             }
             if (report->lost_groups++ == 0) {
                 report->lost_first_lsn = group.first_lsn;
+                report->lost_first_sequence = group.sequence;
                 *first_out = at;
             }
             report->lost_records += group.record_count;
+            (void)wal_records_decode(&group, log->bytes.data, 0, note_lost_record, report);
             offset += wal_group_space(WAL_GROUP_HEADER + (uint64_t)group.payload_len) - WAL_BLOCK;
         }
         if (rc != SAP_OK) {
@@ -382,18 +391,18 @@ static int stay_in_segment(Log *log, const WalPoint *from)
     return rc;
 }
 
-int wal_recover(const char *path, uint64_t db_id, const WalPoint *from, uint64_t after_lsn,
-                int (*on_record)(void *ctx, uint64_t lsn, Slice data), void *ctx,
-                WalRecovery *report)
+static void log_release(Log *log)
 {
-    Log log = {
-        .path = path,
-        .db_id = db_id,
-        .file = DISK_FILE_NONE,
-        .on_record = on_record,
-        .ctx = ctx,
-        .report = report,
-    };
+    disk_close(&log->file);
+    buf_release(&log->numbers);
+    buf_release(&log->name);
+    buf_release(&log->bytes);
+    buf_release(&log->window);
+}
+
+static int read_all(Log *log, const WalPoint *from, uint64_t after_lsn, bool sync)
+{
+    WalRecovery *report = log->report;
     size_t last = 0;
 
     *report = (WalRecovery){
@@ -401,29 +410,113 @@ int wal_recover(const char *path, uint64_t db_id, const WalPoint *from, uint64_t
         .last_lsn = after_lsn,
         .next = {from->segment + 1, from->sequence, from->chain},
     };
-    int rc = gather_segments(&log, from->segment);
+    int rc = gather_segments(log, from->segment, sync);
     if (rc != SAP_OK) {
-        goto out;
+        return rc;
     }
-    if (segment_count(&log) == 0 || segment_at(&log, 0) != from->segment) {
+    if (segment_count(log) == 0 || segment_at(log, 0) != from->segment) {
         size_t first_lost = 0;
         report->end = WAL_END_MISSING;
-        rc = count_lost(&log, 0, &first_lost);
-        rc = rc == SAP_OK ? SAP_CORRUPT : rc;
-        goto out;
+        rc = count_lost(log, 0, &first_lost);
+        return rc == SAP_OK ? SAP_CORRUPT : rc;
     }
-    rc = read_chain(&log, &last);
+    rc = read_chain(log, &last);
     if (rc == SAP_OK) {
-        rc = judge_end(&log, last);
+        rc = judge_end(log, last);
     }
     if (rc == SAP_OK && report->groups == 0 && report->end == WAL_END_CLEAN) {
-        rc = stay_in_segment(&log, from);
+        rc = stay_in_segment(log, from);
     }
-out:
-    disk_close(&log.file);
-    buf_release(&log.numbers);
-    buf_release(&log.name);
-    buf_release(&log.bytes);
-    buf_release(&log.window);
+    return rc;
+}
+
+int wal_recover(const char *path, uint64_t db_id, const WalPoint *from, uint64_t after_lsn,
+                int (*on_record)(void *ctx, uint64_t lsn, Slice data), void *ctx,
+                WalRecovery *report)
+{
+    Log log = {.path = path,
+               .db_id = db_id,
+               .file = DISK_FILE_NONE,
+               .on_record = on_record,
+               .ctx = ctx,
+               .report = report};
+    int rc = read_all(&log, from, after_lsn, true);
+
+    log_release(&log);
+    return rc;
+}
+
+int wal_read(const char *path, uint64_t db_id, const WalPoint *from, uint64_t after_lsn,
+             int (*on_record)(void *ctx, uint64_t lsn, Slice data), void *ctx, WalRecovery *report)
+{
+    Log log = {.path = path,
+               .db_id = db_id,
+               .file = DISK_FILE_NONE,
+               .on_record = on_record,
+               .ctx = ctx,
+               .report = report};
+    int rc = read_all(&log, from, after_lsn, false);
+
+    log_release(&log);
+    return rc;
+}
+
+const char *wal_end_text(WalEnd end)
+{
+    static const char *const texts[] = {
+        [WAL_END_DAMAGED] = "an invalid group, and valid ones behind it",
+        [WAL_END_MISSING] = "a segment is missing",
+        [WAL_END_FOREIGN] = "a group of another database",
+        [WAL_END_TRUNCATED] = "a segment ends within a group",
+        [WAL_END_MALFORMED] = "a group that is not made of records",
+    };
+    return texts[end];
+}
+
+/* ---- Without a header ----------------------------------------------------------------------- */
+
+int wal_guess_id(const char *path, uint64_t *db_id_out)
+{
+    Log log = {.path = path, .file = DISK_FILE_NONE};
+    int rc = gather_segments(&log, 0, false);
+    bool known = false;
+
+    for (size_t i = 0; rc == SAP_OK && !known && i < segment_count(&log); i++) {
+        rc = open_segment(&log, i);
+        for (uint64_t at = 0; rc == SAP_OK && !known && at < log.size; at += WAL_BLOCK) {
+            Found found;
+            WalGroup group;
+            rc = look(&log, i, at, &found, &group);
+            if (rc == SAP_OK && found == FOUND_GROUP) {
+                *db_id_out = group.db_id;
+                known = true;
+            }
+        }
+    }
+    log_release(&log);
+    return rc == SAP_OK && !known ? SAP_NOTFOUND : rc;
+}
+
+int wal_guess_start(const char *path, uint64_t db_id, WalPoint *from_out)
+{
+    Log log = {.path = path, .db_id = db_id, .file = DISK_FILE_NONE};
+    WalPoint from = WAL_POINT_FIRST;
+    int rc = gather_segments(&log, 0, false);
+
+    if (rc == SAP_OK && segment_count(&log) > 0) {
+        Found found;
+        WalGroup group;
+        from.segment = segment_at(&log, 0);
+        rc = look(&log, 0, 0, &found, &group);
+        if (rc == SAP_OK && found == FOUND_GROUP && group.db_id == db_id &&
+            group.segment == from.segment) {
+            from.sequence = group.sequence;
+            from.chain = group.chain;
+        }
+    }
+    log_release(&log);
+    if (rc == SAP_OK) {
+        *from_out = from;
+    }
     return rc;
 }
