@@ -362,8 +362,12 @@ static int fill_target(Recover *r, bool keep)
             rc = keep ? exclusive_prepare(r->txn) : SAP_OK;
         }
         uint64_t lsn = 0;
-        int end = exclusive_end(r->txn, keep && rc == SAP_OK, &lsn);
+        keep = keep && rc == SAP_OK;
+        int end = exclusive_end(r->txn, keep, &lsn);
         rc = rc == SAP_OK ? end : rc;
+        if (rc == SAP_OK && keep) {
+            rc = dbfile_defined(r->env->file, lsn);
+        }
     }
     if (rc != SAP_OK && r->env->file != NULL) {
         atomic_store_full(&r->env->file->failed, true); /* so that closing it writes nothing */
