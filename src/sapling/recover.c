@@ -137,18 +137,18 @@ static void judge_log(Recover *r, const WalRecovery *log)
     note_lost_commits(r, r->behind_stop, r->stop_lsn, r->last_seen_lsn);
     note_lost_commits(r, commits, log->last_lsn + 1, log->lost_last_lsn);
     if (log->end == WAL_END_TORN) {
-        (void)recover_tell(r, SAP_OK,
-                           "the last group of the log, in segment %" PRIu64 " at byte %" PRIu64
-                           ", is not complete and was cut off. If that is not from a crash, commits "
-                           "behind %" PRIu64 " are lost",
-                           log->segment, log->offset, log->last_lsn);
+        (void)recover_tell(
+            r, SAP_OK,
+            "the last group of the log, in segment %" PRIu64 " at byte %" PRIu64
+            ", is not complete and was cut off. If that is not from a crash, commits "
+            "behind %" PRIu64 " are lost",
+            log->segment, log->offset, log->last_lsn);
     } else if (log->end != WAL_END_CLEAN) {
-        (void)recover_tell(r, SAP_OK,
-                           "the log in segment %" PRIu64 " at byte %" PRIu64 ": %s. %" PRIu64
-                           " commits before that were made again, at least %" PRIu64
-                           " behind it are lost",
-                           log->segment, log->offset, wal_end_text(log->end),
-                           r->report.commits_replayed, commits);
+        (void)recover_tell(
+            r, SAP_OK,
+            "the log in segment %" PRIu64 " at byte %" PRIu64 ": %s. %" PRIu64
+            " commits before that were made again, at least %" PRIu64 " behind it are lost",
+            log->segment, log->offset, wal_end_text(log->end), r->report.commits_replayed, commits);
     }
     if (r->dropped > 0) {
         (void)recover_tell(r, SAP_OK,

@@ -41,9 +41,9 @@ typedef struct Recover {
     SourceTable *tables;           /* SAP_MAX_DBI + 1 */
     uint8_t *room[TREE_MAX_DEPTH]; /* on the way down: a page and two separators each */
     Buf run;
-    Buf lost;   /* LostRange each, in order of tables and keys */
-    Buf bounds; /* the keys of those */
-    Buf leaves; /* FoundLeaf each; of all tables, in order of tables, the youngest first */
+    Buf lost;        /* LostRange each, in order of tables and keys */
+    Buf bounds;      /* the keys of those */
+    Buf leaves;      /* FoundLeaf each; of all tables, in order of tables, the youngest first */
     uint64_t *sound; /* pages that looking for leaves found in order; NULL: not looked yet */
 
     uint64_t dropped; /* puts of the log that could not be made */

@@ -183,13 +183,11 @@ static void tell_lost(Recover *r, const LostRange *range)
         (void)snprintf(count, sizeof count, "%" PRIu64 " of %" PRIu64 " are lost", lost,
                        range->rows);
     }
-    (void)recover_tell(r, SAP_OK,
-                       "table %u: %s. Of its rows from %s up to %s, %" PRIu64
-                       " were found on other pages; %s",
-                       range->dbi, page,
-                       lo.key != NULL ? show_key(table, lo, lo_text) : "the first",
-                       hi.key != NULL ? show_key(table, hi, hi_text) : "the last", range->found,
-                       count);
+    (void)recover_tell(
+        r, SAP_OK,
+        "table %u: %s. Of its rows from %s up to %s, %" PRIu64 " were found on other pages; %s",
+        range->dbi, page, lo.key != NULL ? show_key(table, lo, lo_text) : "the first",
+        hi.key != NULL ? show_key(table, hi, hi_text) : "the last", range->found, count);
 }
 
 /* ---- Rows ----------------------------------------------------------------------------------- */
@@ -213,9 +211,8 @@ static int read_value(Recover *r, const LeafRow *row, uint64_t birth, Slice *val
         *damage_out = "is another value";
     }
     mark_seen(r, row_run(row), run_pages(r->source.page_size, row_run_len(row)));
-    *value_out = *damage_out == NULL
-                     ? (Slice){r->run.data + PAGE_HEADER, r->run.len - PAGE_HEADER}
-                     : (Slice){0};
+    *value_out = *damage_out == NULL ? (Slice){r->run.data + PAGE_HEADER, r->run.len - PAGE_HEADER}
+                                     : (Slice){0};
     return SAP_OK;
 }
 
@@ -252,10 +249,9 @@ static int place_row(Recover *r, uint32_t dbi, const LeafRow *row, uint64_t birt
         char text[KEY_TEXT];
         r->report.pages_damaged++;
         r->report.rows_lost += reached ? 1 : 0; /* else it is missing in its range */
-        return recover_tell(r, SAP_OK,
-                            "table %u: the row %s is lost: its value, at page %u, %s", dbi,
-                            show_key(table, (Bound){row->key, row->key_len}, text), row_run(row),
-                            damage);
+        return recover_tell(r, SAP_OK, "table %u: the row %s is lost: its value, at page %u, %s",
+                            dbi, show_key(table, (Bound){row->key, row->key_len}, text),
+                            row_run(row), damage);
     }
     bool put = false;
     rc = put_absent(r, dbi, row, value, &put);
@@ -335,8 +331,7 @@ typedef struct Place {
 static int room_at(Recover *r, uint32_t depth)
 {
     if (r->room[depth] == NULL) {
-        r->room[depth] =
-            (uint8_t *)mem_alloc(MEM_SCRATCH, (size_t)3 * r->source.page_size);
+        r->room[depth] = (uint8_t *)mem_alloc(MEM_SCRATCH, (size_t)3 * r->source.page_size);
     }
     return r->room[depth] != NULL ? SAP_OK : SAP_NOMEM;
 }
@@ -397,12 +392,9 @@ static int walk(Recover *r, uint32_t dbi, const Place *place)
         damage = damage_at_place(r, table, place, page);
     }
     if (damage != NULL) {
-        return note_lost(r,
-                         (LostRange){.dbi = dbi,
-                                     .pgno = place->pgno,
-                                     .damage = damage,
-                                     .rows = place->rows},
-                         place->lo, place->hi);
+        return note_lost(
+            r, (LostRange){.dbi = dbi, .pgno = place->pgno, .damage = damage, .rows = place->rows},
+            place->lo, place->hi);
     }
     mark_seen(r, place->pgno, 1);
     if (!page_is_leaf(page)) {
@@ -421,9 +413,8 @@ static int collect(void *ctx, const uint8_t *page)
 {
     Recover *r = (Recover *)ctx;
     uint32_t pages = page[PAGE_TYPE] == PAGE_OVERFLOW ? load_u32le(page + PAGE_RUN_PAGES) : 1;
-    FoundLeaf leaf = {.dbi = page_flags(page) & PAGE_DBI_MASK,
-                      .pgno = page_no(page),
-                      .birth = page_birth(page)};
+    FoundLeaf leaf = {
+        .dbi = page_flags(page) & PAGE_DBI_MASK, .pgno = page_no(page), .birth = page_birth(page)};
     for (uint32_t i = 0; i < pages && leaf.pgno + i < r->source.high; i++) {
         arena_set_bit(r->sound, leaf.pgno + i);
     }
@@ -692,7 +683,9 @@ static int guess_definition(Recover *r, uint32_t dbi)
                        "rows: %s, keys in the order of %s%s%s",
                        dbi, guess.pairs ? "DUPSORT" : "no flags",
                        key_name != NULL ? key_name : "bytes", guess.pairs ? ", values of " : "",
-                       !guess.pairs ? "" : val_name != NULL ? val_name : "bytes");
+                       !guess.pairs       ? ""
+                       : val_name != NULL ? val_name
+                                          : "bytes");
     return recover_define(r, dbi, guess.pairs ? SAP_DBI_DUPSORT : 0, slice_from_str(key_name),
                           slice_from_str(val_name));
 }
@@ -788,9 +781,10 @@ static int place_leaves(Recover *r)
     }
     if (rc == SAP_OK && source->used == NULL && r->report.rows_unplaced > 0) {
         r->report.doubtful = 1;
-        (void)recover_tell(r, SAP_OK,
-                           "which pages were in use is not known: of the rows found on other pages, "
-                           "some may have been deleted or replaced before");
+        (void)recover_tell(
+            r, SAP_OK,
+            "which pages were in use is not known: of the rows found on other pages, "
+            "some may have been deleted or replaced before");
     }
     return rc;
 }

@@ -144,8 +144,7 @@ static int read_header(Salvage *s, Header *header)
         }
         header->state[i] = meta_decode(header->bytes[i], &header->meta[i], &version);
         if (header->state[i] == META_VALID &&
-            (header->newest < 0 ||
-             header->meta[i].number > header->meta[header->newest].number)) {
+            (header->newest < 0 || header->meta[i].number > header->meta[header->newest].number)) {
             header->newest = (int)i;
         }
     }
@@ -164,7 +163,8 @@ static uint32_t count_damaged(const Header *header)
     uint32_t damaged = 0;
     bool first = header->newest >= 0 && header->meta[header->newest].number == 1;
     for (uint32_t i = 0; i < COPIES; i++) {
-        bool blank = header->state[i] == META_BLANK && first && meta_offset(0, i % 2) / FILE_BLOCK == i;
+        bool blank =
+            header->state[i] == META_BLANK && first && meta_offset(0, i % 2) / FILE_BLOCK == i;
         damaged += header->state[i] != META_VALID && !blank ? 1 : 0;
     }
     return damaged;
@@ -219,8 +219,8 @@ static int try_page_size(Salvage *s, const Guess *guess, uint32_t page_size, uin
 {
     *nodes_out = 0;
     s->page_size = page_size;
-    s->high = (uint32_t)(s->size / page_size < CHILD_OWNS_RUNS ? s->size / page_size
-                                                                : CHILD_OWNS_RUNS);
+    s->high =
+        (uint32_t)(s->size / page_size < CHILD_OWNS_RUNS ? s->size / page_size : CHILD_OWNS_RUNS);
     for (uint32_t pgno = file_first_page(page_size); pgno < s->high; pgno++) {
         const char *damage = NULL;
         int rc = salvage_node(s, pgno, s->page, &damage); /* without an id: by its bytes */
@@ -327,7 +327,7 @@ static int find_youngest(Salvage *s, Youngest *youngest)
     *youngest = (Youngest){.salvage = s};
     s->newest = UINT64_MAX;
     s->high = (uint32_t)(s->size / s->page_size < CHILD_OWNS_RUNS ? s->size / s->page_size
-                                                                   : CHILD_OWNS_RUNS);
+                                                                  : CHILD_OWNS_RUNS);
     return salvage_each(s, note_birth, youngest);
 }
 

@@ -7,6 +7,7 @@
  * Since the length of an incomplete group is unknown, every block behind the end is looked at. */
 #include "sapling/wal.h"
 
+#include "common/bytes.h"
 #include "sapling/disk.h"
 #include "sapling/wal_format.h"
 
@@ -324,6 +325,28 @@ static int count_lost(Log *log, size_t i, size_t *first_out)
     return SAP_OK;
 }
 
+/* Whether the header at a block that was looked at last is that of the next group, or was before one
+ * of its fields was damaged: then most of the five that are known in advance are right. Of an older
+ * group in a recycled segment two are. */
+static bool resembles_next(const Log *log, size_t i, uint64_t offset)
+{
+    uint8_t bytes[WAL_GROUP_HEADER];
+    WalGroup group;
+
+    if (offset < log->window_at || offset - log->window_at + WAL_GROUP_HEADER > log->window.len) {
+        return false;
+    }
+    memcpy(bytes, log->window.data + (offset - log->window_at), sizeof bytes);
+    int right = wal_group_decode(bytes, &group) == SAP_OK ? 1 : 0;
+    store_u64le(bytes + WAL_GROUP_MAGIC, WAL_MAGIC);
+    (void)wal_group_decode(bytes, &group);
+    right += group.db_id == log->db_id ? 1 : 0;
+    right += group.segment == segment_at(log, i) ? 1 : 0;
+    right += group.sequence == log->report->next.sequence ? 1 : 0;
+    right += group.chain == log->report->next.chain ? 1 : 0;
+    return right >= 3;
+}
+
 /* What the block says at which the chain ends. */
 static int judge_block(Log *log, size_t i, uint64_t offset)
 {
@@ -332,17 +355,17 @@ static int judge_block(Log *log, size_t i, uint64_t offset)
     WalGroup group;
     int rc = look(log, i, offset, &found, &group);
 
-    if (rc != SAP_OK || found == FOUND_NOTHING) {
+    if (rc != SAP_OK) {
         return rc;
     }
-    if (group.db_id != log->db_id) {
-        if (found == FOUND_GROUP) {
-            report->end = WAL_END_FOREIGN;
-            report->segment = segment_at(log, i);
-            report->offset = offset;
-        }
-    } else if (is_next(log, i, &group)) {
-        report->end = found == FOUND_CUT ? WAL_END_TRUNCATED : WAL_END_TORN;
+    if (found == FOUND_GROUP && group.db_id != log->db_id) {
+        report->end = WAL_END_FOREIGN;
+        report->segment = segment_at(log, i);
+        report->offset = offset;
+    } else if (found == FOUND_CUT && is_next(log, i, &group)) {
+        report->end = WAL_END_TRUNCATED;
+    } else if (found != FOUND_GROUP && resembles_next(log, i, offset)) {
+        report->end = WAL_END_TORN;
     }
     return SAP_OK;
 }

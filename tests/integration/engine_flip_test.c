@@ -1,4 +1,4 @@
-/* Every byte of a small database changed in turn, by one bit and as a whole. Opening it, reading
+/* Every byte of a small database changed in turn, by one bit or as a whole. Opening it, reading
  * everything and verifying it ends in one of three ways:
  *
  *   refused   SAP_CORRUPT or SAP_INVALID, and a message; rows that were read before are right
@@ -61,8 +61,7 @@ static void setup(void)
     file_bed_start(&bed);
     file_bed_start(&out);
     bed.options.max_size = out.options.max_size = UINT64_C(4) << 20;
-    bed.options.checkpoint_bytes = 1; /* small segments */
-    bed.options.checkpoint_bytes = UINT64_C(256) << 10;
+    bed.options.checkpoint_bytes = UINT64_C(256) << 10; /* small segments */
     bed.options.checkpoint_period_ms = 3600 * 1000;
     state_count = 0;
     memset(&ever, 0, sizeof ever);
@@ -336,7 +335,8 @@ START_TEST(every_byte_of_the_data_file_is_noticed_or_harmless)
     int fd = open(bed.path, O_RDWR | O_CLOEXEC);
     ck_assert_int_ge(fd, 0);
     for (uint64_t at = first_offset(DATA_STRIDE); at < forge.data_size; at += DATA_STRIDE) {
-        for (int bit = 0; bit < 2; bit++) {
+        /* A bit of each byte, and each third byte as a whole. */
+        for (int bit = at % 3 == 0 ? 0 : 1; bit < 2; bit++) {
             expect_context("byte %" PRIu64 ", %s", at, bit ? "one bit" : "all bits");
             write_byte(fd, at, changed(forge.data[at], bit, at));
             Outcome outcome = look();
@@ -396,6 +396,7 @@ START_TEST(every_byte_of_the_log_is_noticed_or_cut_or_harmless)
     Tally tally = {0};
     uint64_t groups = 0;
     uint64_t zeros = 0;
+    uint64_t first = first_offset(LOG_STRIDE);
     char path[FILES_PATH_MAX + 40];
 
     make_file(true);
@@ -412,13 +413,15 @@ START_TEST(every_byte_of_the_log_is_noticed_or_cut_or_harmless)
         uint64_t len = WAL_GROUP_HEADER + (uint64_t)group.payload_len;
         bool last = ++groups == COMMITS;
         end = start + wal_group_space(len);
-        for (uint64_t at = start + first_offset(LOG_STRIDE); at < start + len; at += LOG_STRIDE) {
+        for (uint64_t at = start + first; at < start + len; at += LOG_STRIDE) {
             for (int bit = 0; bit < 2; bit++) {
                 expect_context("group %" PRIu64 ", byte %" PRIu64 ", %s", groups, at - start,
                                bit ? "one bit" : "all bits");
                 Outcome outcome = trial(image, path, at, changed(forge.log[at], bit, at),
                                         &states[groups - 1], &tally);
-                EXPECT(last ? outcome == CUT : outcome == REFUSED, "%s", outcome_names[outcome]);
+                /* A length beyond the segment's end is no crash's work: refused. */
+                EXPECT(outcome == REFUSED || (last && outcome == CUT), "%s",
+                       outcome_names[outcome]);
             }
         }
         for (uint64_t at = start + len; at < end; at += ZERO_STRIDE, zeros++) {
@@ -450,8 +453,8 @@ START_TEST(bytes_of_the_data_file_below_a_log_are_noticed_or_harmless)
     Image *image = image_take(bed.dir);
     for (uint64_t at = first_offset(OPEN_STRIDE); at < forge.data_size; at += OPEN_STRIDE) {
         expect_context("byte %" PRIu64, at);
-        Outcome outcome = trial(image, bed.path, at, changed(forge.data[at], true, at), NULL,
-                                &tally);
+        Outcome outcome =
+            trial(image, bed.path, at, changed(forge.data[at], true, at), NULL, &tally);
         EXPECT(outcome != CUT, "the log is whole");
     }
     print_tally("the data file below a log", &tally, OPEN_STRIDE);

@@ -9,6 +9,7 @@
 #include "support/files.h"
 #include "support/history.h"
 #include "support/model.h"
+#include "support/sanitized.h"
 #include "support/stream.h"
 #include "support/suite.h"
 
@@ -20,17 +21,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
 
 enum {
     TIMEOUT_S = 600,

@@ -87,9 +87,9 @@ static void open_tables(SapEnv *db)
     EXPECT_RC(sap_dbi_open(db, EXPIRY, NULL, NULL, SAP_DBI_TTL_META), SAP_OK);
     EXPECT_RC(sap_dbi_open_named(db, REVERSE, files_order_name(ORDER_REVERSE), 0), SAP_OK);
     EXPECT_RC(sap_dbi_open(db, PAIRS_BY_LENGTH, NULL, NULL, SAP_DBI_DUPSORT), SAP_OK);
-    EXPECT_RC(sap_dbi_set_dupsort(db, PAIRS_BY_LENGTH, order_cmp(ORDER_LENGTH),
-                                  order_ctx(ORDER_LENGTH)),
-              SAP_OK);
+    EXPECT_RC(
+        sap_dbi_set_dupsort(db, PAIRS_BY_LENGTH, order_cmp(ORDER_LENGTH), order_ctx(ORDER_LENGTH)),
+        SAP_OK);
     EXPECT_RC(sap_dbi_open(db, EMPTY, NULL, NULL, 0), SAP_OK);
 }
 
@@ -244,9 +244,9 @@ static void expect_rows(const RowSet *rows, const RowSet *expected)
                expected->rows[i].dbi, messages);
     }
     for (size_t i = 0; i < rows->count; i++) {
-        EXPECT(rowset_has(expected, &rows->rows[i]), "a row of table %u is invented (\"%.*s\"):\n%s",
-               rows->rows[i].dbi, (int)rows->rows[i].key_len, (const char *)rows->rows[i].key,
-               messages);
+        EXPECT(rowset_has(expected, &rows->rows[i]),
+               "a row of table %u is invented (\"%.*s\"):\n%s", rows->rows[i].dbi,
+               (int)rows->rows[i].key_len, (const char *)rows->rows[i].key, messages);
     }
 }
 
@@ -381,7 +381,8 @@ END_TEST
 
 static bool row_is_on(const SetRow *row, uint32_t pgno)
 {
-    return row->leaf == pgno || (row->run != 0 && pgno >= row->run && pgno - row->run < row->run_pages);
+    return row->leaf == pgno ||
+           (row->run != 0 && pgno >= row->run && pgno - row->run < row->run_pages);
 }
 
 static void split_by_page(const RowSet *all, uint32_t pgno, RowSet *kept, uint64_t *on_page)
@@ -571,8 +572,8 @@ START_TEST(each_page_of_a_large_catalog_damaged_costs_no_row)
         EXPECT(report.tables <= MANY_TABLES && report.tables_lost == 0, "tables are lost:\n%s",
                messages);
         lost += page_is_leaf(page) ? 1 : 0;
-        EXPECT(page_is_leaf(page) == (report.tables < MANY_TABLES) ,
-               "%" PRIu64 " tables", report.tables);
+        EXPECT(page_is_leaf(page) == (report.tables < MANY_TABLES), "%" PRIu64 " tables",
+               report.tables);
         rowset_free(&rows);
     }
     printf("%u pages of a catalog, %u with empty tables that nothing told of\n", pages, lost);
@@ -634,8 +635,8 @@ START_TEST(any_copies_of_the_header_damaged_cost_no_row)
             }
             SapRecoverReport report = recover_rows_of(&rows);
             expect_rows(&rows, &all);
-            EXPECT(report.pages_damaged == (unsigned)__builtin_popcount(copies), "%" PRIu64
-                   " damaged:\n%s", report.pages_damaged, messages);
+            EXPECT(report.pages_damaged == (unsigned)__builtin_popcount(copies),
+                   "%" PRIu64 " damaged:\n%s", report.pages_damaged, messages);
             EXPECT(report.rows_lost == 0 && report.doubtful == 0, "lost:\n%s", messages);
             EXPECT(message_count > 0, "nothing was said");
             ck_assert_uint_eq(report.tables, TABLES);
@@ -739,9 +740,8 @@ static uint32_t find_groups(GroupAt *groups, uint32_t max)
                 WAL_GROUP_HEADER + (uint64_t)group.payload_len <= size - at &&
                 wal_group_verify(&group, bytes + at) == SAP_OK) {
                 EXPECT(count < max, "too many groups");
-                groups[count] = (GroupAt){.segment = number,
-                                          .offset = at,
-                                          .len = WAL_GROUP_HEADER + group.payload_len};
+                groups[count] = (GroupAt){
+                    .segment = number, .offset = at, .len = WAL_GROUP_HEADER + group.payload_len};
                 memcpy(groups[count++].path, path, sizeof path);
             }
         }
@@ -900,8 +900,7 @@ static void wreck_data(Forge *forge, Wreck *wreck)
         uint32_t pgno = (uint32_t)rng_range(&rng, first, pages - 1);
         uint32_t run = (uint32_t)rng_range(&rng, 1, 4);
         for (uint32_t k = pgno; k < pgno + run && k < pages; k++) {
-            hurt_bytes(forge_page(forge, k), forge->meta.page_size,
-                       (Hurt)rng_below(&rng, HURTS));
+            hurt_bytes(forge_page(forge, k), forge->meta.page_size, (Hurt)rng_below(&rng, HURTS));
             wreck->pages += wreck->damaged[k] ? 0 : 1;
             wreck->damaged[k] = true;
         }
