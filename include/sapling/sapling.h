@@ -198,10 +198,11 @@ typedef struct SapOpenOptions {
  * *db_out: db_close(), which ends with a checkpoint. On failure the file is as it was:
  * SAP_NOTFOUND: no such file. SAP_EXISTS: SAP_OPEN_EXCLUSIVE. SAP_BUSY: open already, in this or
  * another process; the message names it. SAP_INVALID: not a Sapling file, of another version or
- * byte order. SAP_CORRUPT: damaged; the message says what would be lost. SAP_ERROR: bad arguments, a
- * page size that is not the file's, or a comparator that a table needs and the options lack.
- * SAP_READONLY: SAP_OPEN_RDONLY, and the log is not empty: open it for writing once. SAP_FULL: no
- * room, on disk or below max_size. SAP_IO: the system's answer is in the message. SAP_NOMEM. */
+ * byte order. SAP_CORRUPT: damaged; the message says what would be lost, db_recover() saves the
+ * rest. SAP_ERROR: bad arguments, a page size that is not the file's, or a comparator that a table
+ * needs and the options lack. SAP_READONLY: SAP_OPEN_RDONLY, and the log is not empty: open it for
+ * writing once. SAP_FULL: no room, on disk or below max_size. SAP_IO: the system's answer is in the
+ * message. SAP_NOMEM. */
 SAP_API int sap_db_open_path(const char *path, const SapOpenOptions *options, SapEnv **db_out);
 
 /* What db_recover() found. */

@@ -153,6 +153,10 @@ static void expect_refused(int rc, const char *part)
         file_bed_expect_message(&bed, part);
         EXPECT(strstr(bed.message, bed.path) != NULL, "the message does not name the file: %s",
                bed.message);
+        /* Where there is something to recover from. */
+        bool advice = rc == SAP_CORRUPT && access(bed.path, F_OK) == 0;
+        EXPECT((strstr(bed.message, "sapling db recover") != NULL) == advice, "the advice: %s",
+               bed.message);
     }
     EXPECT(mem_live_total() == live, "memory is left");
     image_expect_same(before, bed.dir);
@@ -716,6 +720,7 @@ START_TEST(damaged_page_is_noticed_when_it_is_read)
     char named[64];
     snprintf(named, sizeof named, "page %zu (its table is, or was, 0)", page);
     file_bed_expect_message(&bed, named);
+    ck_assert_ptr_nonnull(strstr(bed.message, "sapling db recover"));
     ck_assert_int_eq(sap_txn_get(txn, "filler-00001", 12, NULL, NULL), SAP_OK);
     sap_txn_abort(txn);
     ck_assert_int_eq(sap_txn_begin_rc(db, NULL, 0, &txn), SAP_OK);
