@@ -26,9 +26,16 @@ endef
 $(eval $(call LIBRARY_RULES,release,build))
 $(eval $(call LIBRARY_RULES,clang,build/clang))
 
-build/sapling: $(CLI_SRCS:%.c=build/release/obj/%.o) $(call node_objs,release) $(call lib_objs,release)
-	@echo '  LD      $@'
-	$(Q)$(CC) -pie $(LDFLAGS_ALL) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
+# The command, with everything in it.
+define COMMAND_RULES
+$2/sapling: $$(call cli_objs,$1) $$(call node_objs,$1) $$(call lib_objs,$1)
+	@echo '  LD      $$@'
+	$$(Q)$$(CC_$1) -pie $$(LDFLAGS_ALL) $$(LDFLAGS_$1) $$(LDFLAGS) -o $$@ $$^ $$(JANSSON_LIBS) $$(LIB_LIBS)
+endef
+
+$(eval $(call COMMAND_RULES,release,build))
+$(eval $(call COMMAND_RULES,clang,build/clang))
+$(eval $(call COMMAND_RULES,asan,build/asan))
 
 .PHONY: symbols-check symbols-update
 

@@ -49,9 +49,14 @@ ENGINE_clang   := $(ENGINE_OPT)
 CHECK_CFLAGS = $(eval CHECK_CFLAGS := $$(shell $(PKG_CONFIG) --cflags check))$(CHECK_CFLAGS)
 CHECK_LIBS   = $(eval CHECK_LIBS := $$(shell $(PKG_CONFIG) --libs check))$(CHECK_LIBS)
 
+# Only the command needs jansson.
+JANSSON_CFLAGS = $(eval JANSSON_CFLAGS := $$(shell $(PKG_CONFIG) --cflags jansson))$(JANSSON_CFLAGS)
+JANSSON_LIBS   = $(eval JANSSON_LIBS := $$(shell $(PKG_CONFIG) --libs jansson))$(JANSSON_LIBS)
+
 # $(call lib_objs,VARIANT): the library's raw objects, internal symbols still visible.
 lib_objs = $(LIB_SRCS:%.c=build/$1/obj/%.o)
 node_objs = $(NODE_SRCS:%.c=build/$1/obj/%.o)
+cli_objs = $(CLI_SRCS:%.c=build/$1/obj/%.o)
 
 # $(call compile,VARIANT,WARNINGS,MORE)
 compile = $(CC_$1) $(CPPFLAGS_ALL) $(CPPFLAGS) $(CFLAGS_ALL) $2 $(CFLAGS_$1) $3 $(CFLAGS) -MMD -MP
@@ -67,6 +72,11 @@ build/$1/obj/src/sapling/%.o: src/sapling/%.c build/$1/flags
 	@mkdir -p $$(@D)
 	@echo '  CC      $$@'
 	$$(Q)$$(call compile,$1,$$(WARN_SRC),$$(ENGINE_$1)) -c -o $$@ $$<
+
+build/$1/obj/src/cli/%.o: src/cli/%.c build/$1/flags VERSION
+	@mkdir -p $$(@D)
+	@echo '  CC      $$@'
+	$$(Q)$$(call compile,$1,$$(WARN_SRC),-DSAPLING_VERSION='"$$(VERSION)"' $$(JANSSON_CFLAGS)) -c -o $$@ $$<
 
 build/$1/obj/src/%.o: src/%.c build/$1/flags
 	@mkdir -p $$(@D)

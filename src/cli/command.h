@@ -1,0 +1,126 @@
+/* command.h - what the command can do, as one table, and a call of it.
+ *
+ * The table (commands.c) is the only place that knows verbs, operands, options, examples and exit
+ * codes. Parsing, help, completion and the man page are all made from it, so they cannot disagree.
+ *
+ * Options may stand before, between and behind operands, as `--name VALUE` or `--name=VALUE`; `--`
+ * ends them. An option that is given twice counts the last time, unless the command asks for all. */
+#ifndef SAPLING_CLI_COMMAND_H
+#define SAPLING_CLI_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cli/output.h"
+
+typedef enum OptionId {
+    OPTION_NONE,
+    OPTION_BATCH,
+    OPTION_COLOR,
+    OPTION_COUNT_ONLY,
+    OPTION_DELIMITER,
+    OPTION_DRY_RUN,
+    OPTION_DUPSORT,
+    OPTION_FORCE,
+    OPTION_FORMAT,
+    OPTION_FROM,
+    OPTION_FROM_LINE,
+    OPTION_HEADER,
+    OPTION_HELP,
+    OPTION_HEX,
+    OPTION_JOIN,
+    OPTION_JSON,
+    OPTION_KEY,
+    OPTION_KEYS,
+    OPTION_LIMIT,
+    OPTION_MAN,
+    OPTION_NEW,
+    OPTION_PAGE_SIZE,
+    OPTION_PREFIX,
+    OPTION_QUIET,
+    OPTION_RANGE,
+    OPTION_REVERSE,
+    OPTION_SKIP_BAD,
+    OPTION_TABLE,
+    OPTION_TO,
+    OPTION_VALUE,
+    OPTION_YES,
+} OptionId;
+
+typedef struct Option {
+    OptionId id; /* OPTION_NONE ends a list */
+    char letter; /* 0: none */
+    const char *name;
+    const char *value;   /* what help calls its value; NULL: it takes none */
+    const char *choices; /* the values it may have, separated by '|'; NULL: any */
+    bool common;         /* listed before the others */
+    const char *help;
+} Option;
+
+typedef struct Call Call;
+
+typedef struct Command {
+    const char *group; /* NULL: stands alone */
+    const char *name;
+    const char *task; /* the heading under which it is listed */
+    const char *summary;
+    const char *operands; /* as usage shows them; "[X]" may be left out */
+    uint32_t operands_least;
+    uint32_t operands_most;
+    const Option *options;   /* besides those that all commands have */
+    const char *examples[4]; /* at least two, then NULL */
+    const char *notes;       /* further lines of help; NULL: none */
+    uint8_t exits[6];        /* besides 0, 1 and 2; ends with 0 */
+    int (*run)(const Call *call);
+} Command;
+
+extern const Command commands[];
+extern const uint32_t command_count;
+/* Those that all commands have. */
+extern const Option global_options[];
+
+typedef struct GivenOption {
+    OptionId id;
+    const char *value; /* NULL: it takes none */
+} GivenOption;
+
+struct Call {
+    const Command *command;
+    const Ui *ui;
+    const char *const *operands;
+    uint32_t operand_count;
+    const GivenOption *given;
+    uint32_t given_count;
+};
+
+/* Runs what the arguments ask for; the exit status. */
+int command_main(int argc, char **argv);
+
+/* NULL: no such operand. */
+const char *call_operand(const Call *call, uint32_t index);
+bool call_has(const Call *call, OptionId id);
+/* The last value given; NULL: none. */
+const char *call_value(const Call *call, OptionId id);
+/* A value as a number of least to most, `otherwise` if it is not given. EXIT_DONE, or EXIT_USAGE
+ * after saying so. */
+int call_number(const Call *call, OptionId id, uint64_t least, uint64_t most, uint64_t otherwise,
+                uint64_t *number_out);
+/* Says what is wrong with the arguments and where help is; EXIT_USAGE. */
+int call_usage(const Call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The command of that name in that group; NULL: none. */
+const Command *command_find(const char *group, const char *name);
+/* The option of a command, or one of all commands, by name; NULL: none. */
+const Option *command_option(const Command *command, const char *name, size_t name_len);
+/* Of the candidates the name that is nearest to a mistyped one; NULL: none is near. */
+typedef struct Nearest {
+    const char *wanted;
+    size_t wanted_len;
+    const char *name;
+    size_t distance;
+} Nearest;
+void nearest_start(Nearest *nearest, const char *wanted, size_t len);
+void nearest_try(Nearest *nearest, const char *name);
+
+#endif

@@ -1,0 +1,257 @@
+/* commands.c - the table of commands: see command.h.
+ *
+ * Every example is run by a test, in order of the table, in one directory. */
+#include "cli/command.h"
+#include "cli/db.h"
+#include "cli/help.h"
+
+#define NO_MORE                                       \
+    {                                                 \
+        OPTION_NONE, 0, NULL, NULL, NULL, false, NULL \
+    }
+#define TABLE_OPTION                                                                        \
+    {                                                                                       \
+        OPTION_TABLE, 't', "table", "N", NULL, true, "the table, 0 to 1023; 0 if not given" \
+    }
+#define HEX_OPTION                                                                        \
+    {                                                                                     \
+        OPTION_HEX, 0, "hex", NULL, NULL, false, "keys and values are hexadecimal digits" \
+    }
+#define YES_OPTION                                                                        \
+    {                                                                                     \
+        OPTION_YES, 'y', "yes", NULL, NULL, true, "do not ask; needed without a terminal" \
+    }
+#define FORCE_OPTION                                                                \
+    {                                                                               \
+        OPTION_FORCE, 'f', "force", NULL, NULL, true, "replace a file of that name" \
+    }
+#define DUPSORT_OPTION                                           \
+    {                                                            \
+        OPTION_DUPSORT, 0, "dupsort", NULL, NULL, false,         \
+            "a table that is made now holds many values per key" \
+    }
+#define PAGE_SIZE_OPTION                                                           \
+    {                                                                              \
+        OPTION_PAGE_SIZE, 0, "page-size", "BYTES", "4096|8192|16384|32768", false, \
+            "of a file that is made now: 4096 (the default) to 32768"              \
+    }
+
+const Option global_options[] = {
+    {OPTION_JSON, 0, "json", NULL, NULL, false, "results and errors as JSON, one object a line"},
+    {OPTION_QUIET, 'q', "quiet", NULL, NULL, false, "no notes and no progress on standard error"},
+    {OPTION_COLOR, 0, "color", "WHEN", "auto|always|never", false,
+     "colour: auto (at a terminal, unless NO_COLOR is set), always or never"},
+    {OPTION_HELP, 'h', "help", NULL, NULL, false, "this text"},
+    NO_MORE,
+};
+
+static const Option stat_options[] = {NO_MORE};
+static const Option get_options[] = {TABLE_OPTION, HEX_OPTION, NO_MORE};
+static const Option scan_options[] = {
+    TABLE_OPTION,
+    {OPTION_PREFIX, 'p', "prefix", "P", NULL, true, "only keys that begin with P"},
+    {OPTION_FROM, 0, "from", "KEY", NULL, true, "from this key on"},
+    {OPTION_TO, 0, "to", "KEY", NULL, true, "up to this key, which is not shown"},
+    {OPTION_LIMIT, 'n', "limit", "N", NULL, true, "at most N rows"},
+    {OPTION_FORMAT, 0, "format", "F", "text|hex|csv|json", true,
+     "text (the default), hex, csv or json"},
+    {OPTION_REVERSE, 'r', "reverse", NULL, NULL, false, "from the last row to the first"},
+    {OPTION_KEYS, 'k', "keys", NULL, NULL, false, "keys without values"},
+    {OPTION_COUNT_ONLY, 'c', "count", NULL, NULL, false,
+     "only how many rows there are, without visiting them"},
+    {OPTION_HEX, 0, "hex", NULL, NULL, false,
+     "bounds are hexadecimal digits, and so is the output"},
+    NO_MORE,
+};
+static const Option put_options[] = {
+    TABLE_OPTION,
+    {OPTION_NEW, 0, "new", NULL, NULL, true, "fail with exit code 4 if the key is there"},
+    DUPSORT_OPTION,
+    HEX_OPTION,
+    PAGE_SIZE_OPTION,
+    NO_MORE,
+};
+static const Option del_options[] = {
+    TABLE_OPTION,
+    {OPTION_PREFIX, 'p', "prefix", "P", NULL, true, "all keys that begin with P"},
+    {OPTION_RANGE, 0, "range", NULL, NULL, true,
+     "all keys from FROM on and below TO, which follow FILE"},
+    YES_OPTION,
+    {OPTION_DRY_RUN, 0, "dry-run", NULL, NULL, false, "say how many, delete none"},
+    HEX_OPTION,
+    NO_MORE,
+};
+static const Option load_options[] = {
+    TABLE_OPTION,
+    {OPTION_FORMAT, 0, "format", "F", "text|hex|csv|dump", true,
+     "text (the default), hex, csv or dump"},
+    {OPTION_HEADER, 0, "header", NULL, NULL, true, "csv: the first line has the names of columns"},
+    {OPTION_KEY, 0, "key", "COLUMN", NULL, true,
+     "csv: name or number of the key's column; again: further parts of it"},
+    {OPTION_VALUE, 0, "value", "COLUMN", NULL, true,
+     "csv: the value's column; otherwise all that are no key"},
+    {OPTION_SKIP_BAD, 0, "skip-bad", NULL, NULL, true, "name and count bad lines, and go on"},
+    {OPTION_NEW, 0, "new", NULL, NULL, false, "a key that is there is a bad line, not replaced"},
+    {OPTION_FROM_LINE, 0, "from-line", "N", NULL, false, "leave out rows before line N"},
+    {OPTION_BATCH, 0, "batch", "N", NULL, false, "rows of one commit; 10000 if not given"},
+    {OPTION_JOIN, 0, "join", "TEXT", NULL, false,
+     "csv: what stands between the parts of a key; ':' if not given"},
+    {OPTION_DELIMITER, 0, "delimiter", "C", NULL, false,
+     "csv: what stands between columns; a comma if not given"},
+    DUPSORT_OPTION,
+    PAGE_SIZE_OPTION,
+    NO_MORE,
+};
+static const Option dump_options[] = {
+    {OPTION_FORMAT, 0, "format", "F", "dump|stream|text|hex|csv", true,
+     "dump (the default), stream: all tables; text, hex, csv: one table"},
+    TABLE_OPTION,
+    FORCE_OPTION,
+    NO_MORE,
+};
+static const Option verify_options[] = {NO_MORE};
+static const Option help_options[] = {
+    {OPTION_MAN, 0, "man", NULL, NULL, false, "the man page"},
+    NO_MORE,
+};
+static const Option completion_options[] = {NO_MORE};
+
+const Command commands[] = {
+    {"db",
+     "put",
+     "Change rows",
+     "put a row, and make the file if there is none",
+     "FILE KEY VALUE|-",
+     3,
+     3,
+     put_options,
+     {"sapling db put shop.db apple 3",
+      "printf 'a pear' | sapling db put shop.db --table 1 pear -"},
+     "  VALUE - is all of standard input, as it is. In arguments \\t \\n \\r \\\\ and \\xHH stand for\n"
+     "  bytes. The row is on disk when the command ends.\n",
+     {EXIT_CONFLICT, EXIT_CORRUPT},
+     db_put_verb},
+    {"db",
+     "load",
+     "Change rows",
+     "put many rows from a file",
+     "FILE [INPUT]",
+     1,
+     2,
+     load_options,
+     {"printf 'plum\\t7\\nquince\\t2\\n' | sapling db load shop.db",
+      "printf 'id,name,city\\n7,Ann,Rome\\n8,Bob,Oslo\\n' > people.csv",
+      "sapling db load people.db people.csv --format csv --header --key id"},
+     "  A bad line is named INPUT:LINE. Without --skip-bad the load ends there; the rows before it\n"
+     "  are in. So are all whole batches if it is interrupted, and it says where to go on with\n"
+     "  --from-line. Meanwhile others can use the file through FILE.sock.\n"
+     "  csv: RFC 4180. Key: column 1, unless --key; its parts are joined by --join, which no part\n"
+     "  may contain. Value: the one other column as it is, or several as CSV again.\n",
+     {EXIT_NOT_FOUND, EXIT_CONFLICT, EXIT_CORRUPT, EXIT_INTERRUPTED},
+     db_load_verb},
+    {"db",
+     "del",
+     "Change rows",
+     "delete a row, or many",
+     "FILE [KEY [VALUE]] | FILE FROM TO",
+     1,
+     3,
+     del_options,
+     {"sapling db del shop.db quince", "sapling db del shop.db --prefix old/ --yes",
+      "sapling db del shop.db --range x z --dry-run"},
+     "  With VALUE only that value of the key, in a table with many values per key.\n"
+     "  --range and --prefix delete many: they ask, or need --yes.\n",
+     {EXIT_NOT_FOUND, EXIT_CONFLICT, EXIT_CORRUPT},
+     db_del_verb},
+    {"db",
+     "get",
+     "Look",
+     "show the value of a key",
+     "FILE KEY",
+     2,
+     2,
+     get_options,
+     {"sapling db get shop.db apple", "sapling db get shop.db 706c756d --hex"},
+     "  The value goes to standard output byte by byte; at a terminal a line end follows. With many\n"
+     "  values per key it is the first; scan shows all.\n",
+     {EXIT_NOT_FOUND, EXIT_CONFLICT, EXIT_CORRUPT},
+     db_get_verb},
+    {"db",
+     "scan",
+     "Look",
+     "show rows in the order of their keys",
+     "FILE",
+     1,
+     1,
+     scan_options,
+     {"sapling db scan shop.db --prefix p",
+      "sapling db scan shop.db --from b --limit 10 --format csv",
+      "sapling db scan shop.db --count"},
+     "  A line is KEY TAB VALUE. Bytes that do not print are \\t \\n \\r \\\\ or \\xHH, so that load\n"
+     "  reads the same rows again. json: a key or value that is not UTF-8 is key_hex, value_hex.\n",
+     {EXIT_NOT_FOUND, EXIT_CONFLICT, EXIT_CORRUPT},
+     db_scan_verb},
+    {"db",
+     "stat",
+     "Look",
+     "show what a file holds, and its size",
+     "FILE",
+     1,
+     1,
+     stat_options,
+     {"sapling db stat shop.db", "sapling db stat shop.db --json"},
+     NULL,
+     {EXIT_NOT_FOUND, EXIT_CONFLICT, EXIT_CORRUPT},
+     db_stat_verb},
+    {"db",
+     "verify",
+     "Keep it safe",
+     "check every page and row of a file",
+     "FILE",
+     1,
+     1,
+     verify_options,
+     {"sapling db verify shop.db", "sapling db verify shop.db --json"},
+     "  Each finding is a line on standard output, and the exit code is 6 then.\n",
+     {EXIT_NOT_FOUND, EXIT_CONFLICT, EXIT_CORRUPT},
+     db_verify_verb},
+    {"db",
+     "dump",
+     "Move it",
+     "write rows as text, or all as one stream",
+     "FILE [OUTPUT]",
+     1,
+     2,
+     dump_options,
+     {"sapling db dump shop.db shop.dump", "sapling db dump shop.db --format csv",
+      "sapling db dump shop.db --format stream > shop.stream"},
+     "  dump and stream are of one moment and hold all tables: load --format dump and restore read\n"
+     "  them. The same rows give the same stream, byte by byte.\n",
+     {EXIT_NOT_FOUND, EXIT_CONFLICT, EXIT_CORRUPT, EXIT_INTERRUPTED},
+     db_dump_verb},
+    {NULL,
+     "help",
+     "This command",
+     "show help",
+     "[COMMAND [VERB]]",
+     0,
+     2,
+     help_options,
+     {"sapling help", "sapling help db scan"},
+     NULL,
+     {0},
+     run_help},
+    {NULL,
+     "completion",
+     "This command",
+     "print a completion script",
+     "bash|zsh|fish",
+     1,
+     1,
+     completion_options,
+     {"sapling completion bash > sapling.bash", "sapling completion fish > sapling.fish"},
+     NULL,
+     {0},
+     run_completion},
+};
+const uint32_t command_count = sizeof commands / sizeof commands[0];

@@ -1,0 +1,299 @@
+#include "cli/help.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define BOLD  "\033[1m"
+#define PLAIN "\033[0m"
+
+enum { OPTION_COLUMN = 22 };
+
+#ifndef SAPLING_VERSION
+#error "the build passes SAPLING_VERSION"
+#endif
+
+static void heading(const Ui *ui, const char *text)
+{
+    (void)printf("%s%s%s\n", ui->color_out ? BOLD : "", text, ui->color_out ? PLAIN : "");
+}
+
+void help_version(const Ui *ui)
+{
+    if (ui->json) {
+        (void)printf("{\"version\":\"%s\"}\n", SAPLING_VERSION);
+    } else {
+        (void)printf("sapling %s\n", SAPLING_VERSION);
+    }
+}
+
+bool help_is_group(const char *name)
+{
+    for (uint32_t i = 0; i < command_count; i++) {
+        if (commands[i].group != NULL && strcmp(commands[i].group, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool in_overview(const Command *command, const char *group)
+{
+    return group == NULL || (command->group != NULL && strcmp(command->group, group) == 0);
+}
+
+void help_overview(const Ui *ui, const char *group)
+{
+    const char *task = NULL;
+
+    if (group == NULL) {
+        (void)puts("sapling - a durable store in a file, from the command line\n\n"
+                   "Usage: sapling COMMAND [OPTION]... [ARGUMENT]...");
+    } else {
+        (void)printf("sapling %s - look into database files, change them, keep them safe\n\n"
+                     "Usage: sapling %s COMMAND [OPTION]... FILE [ARGUMENT]...\n",
+                     group, group);
+    }
+    for (uint32_t i = 0; i < command_count; i++) {
+        const Command *command = &commands[i];
+        char name[64];
+
+        if (!in_overview(command, group)) {
+            continue;
+        }
+        if (task == NULL || strcmp(task, command->task) != 0) {
+            task = command->task;
+            (void)putchar('\n');
+            heading(ui, task);
+        }
+        (void)snprintf(name, sizeof name, "%s%s%s", command->group != NULL ? command->group : "",
+                       command->group != NULL ? " " : "", command->name);
+        (void)printf("  %-14s %s\n", name, command->summary);
+    }
+    (void)printf("\nTry: sapling db put shop.db apple 3 && sapling db scan shop.db\n"
+                 "More: sapling help %s; all of it: man sapling\n",
+                 group == NULL ? "db scan" : "db load");
+}
+
+static void print_option(const Option *option)
+{
+    char left[64];
+
+    (void)snprintf(left, sizeof left, "%c%c%c --%s%s%s", option->letter != 0 ? '-' : ' ',
+                   option->letter != 0 ? option->letter : ' ', option->letter != 0 ? ',' : ' ',
+                   option->name, option->value != NULL ? " " : "",
+                   option->value != NULL ? option->value : "");
+    (void)printf("  %-*s ", OPTION_COLUMN, left);
+    if (strlen(left) > OPTION_COLUMN) {
+        (void)printf("\n  %-*s ", OPTION_COLUMN, "");
+    }
+    (void)puts(option->help);
+}
+
+static void print_options(const Ui *ui, const Command *command, bool common)
+{
+    bool any = !common;
+
+    for (const Option *o = command->options; o->id != OPTION_NONE; o++) {
+        any = any || o->common == common;
+    }
+    if (!any) {
+        return;
+    }
+    (void)putchar('\n');
+    heading(ui, common ? "Common options:" : "Other options:");
+    for (const Option *o = command->options; o->id != OPTION_NONE; o++) {
+        if (o->common == common) {
+            print_option(o);
+        }
+    }
+    for (const Option *o = global_options; !common && o->id != OPTION_NONE; o++) {
+        print_option(o);
+    }
+}
+
+static void print_usage(const Command *command)
+{
+    (void)printf("sapling %s%s%s [OPTION]... %s", command->group != NULL ? command->group : "",
+                 command->group != NULL ? " " : "", command->name, command->operands);
+}
+
+void help_command(const Ui *ui, const Command *command)
+{
+    (void)printf("sapling %s%s%s - %s\n\nUsage: ", command->group != NULL ? command->group : "",
+                 command->group != NULL ? " " : "", command->name, command->summary);
+    print_usage(command);
+    (void)puts("\n");
+    heading(ui, "Examples:");
+    for (size_t i = 0; i < 4 && command->examples[i] != NULL; i++) {
+        (void)printf("  %s\n", command->examples[i]);
+    }
+    print_options(ui, command, true);
+    print_options(ui, command, false);
+    (void)putchar('\n');
+    heading(ui, "Exit codes:");
+    for (int code = 0; code <= 2; code++) {
+        (void)printf("  %-4d %s\n", code, exit_text(code));
+    }
+    for (size_t i = 0; i < sizeof command->exits && command->exits[i] != 0; i++) {
+        (void)printf("  %-4d %s\n", command->exits[i], exit_text(command->exits[i]));
+    }
+    if (command->notes != NULL) {
+        (void)putchar('\n');
+        heading(ui, "Notes:");
+        (void)fputs(command->notes, stdout);
+    }
+}
+
+int help_no_such(const Ui *ui, const char *group, const char *name)
+{
+    Nearest nearest;
+    char hint[128];
+    const Command *elsewhere = group == NULL ? command_find("db", name) : NULL;
+
+    nearest_start(&nearest, name, strlen(name));
+    for (uint32_t i = 0; i < command_count; i++) {
+        if (in_overview(&commands[i], group)) {
+            nearest_try(&nearest, group == NULL && commands[i].group != NULL ? commands[i].group
+                                                                             : commands[i].name);
+        }
+    }
+    if (elsewhere != NULL) {
+        (void)snprintf(hint, sizeof hint, "did you mean: sapling db %s", name);
+    } else if (nearest.name != NULL) {
+        (void)snprintf(hint, sizeof hint, "did you mean: sapling %s%s%s",
+                       group != NULL ? group : "", group != NULL ? " " : "", nearest.name);
+    } else {
+        (void)snprintf(hint, sizeof hint, "see: sapling %s%s--help", group != NULL ? group : "",
+                       group != NULL ? " " : "");
+    }
+    return ui_fail(ui, EXIT_USAGE, hint, "no such command: %s%s%s", group != NULL ? group : "",
+                   group != NULL ? " " : "", name);
+}
+
+/* ---- The man page ---------------------------------------------------------------------------- */
+
+/* Text with what troff would take for its own made harmless. */
+static void man_text(const char *text)
+{
+    bool line_start = true;
+
+    for (; *text != '\0'; text++) {
+        if (*text == '\\') {
+            (void)fputs("\\e", stdout);
+        } else if (*text == '-') {
+            (void)fputs("\\-", stdout);
+        } else if (line_start && (*text == '.' || *text == '\'')) {
+            (void)printf("\\&%c", *text);
+        } else {
+            (void)putchar(*text);
+        }
+        line_start = *text == '\n';
+    }
+}
+
+static void man_options(const Option *options)
+{
+    for (; options->id != OPTION_NONE; options++) {
+        (void)fputs(".TP\n\\fB", stdout);
+        if (options->letter != 0) {
+            (void)printf("\\-%c\\fR, \\fB", options->letter);
+        }
+        (void)fputs("\\-\\-", stdout);
+        man_text(options->name);
+        (void)fputs("\\fR", stdout);
+        if (options->value != NULL) {
+            (void)printf(" \\fI%s\\fR", options->value);
+        }
+        (void)putchar('\n');
+        man_text(options->help);
+        (void)putchar('\n');
+    }
+}
+
+static void man_command(const Command *command)
+{
+    (void)fputs(".SS ", stdout);
+    print_usage(command);
+    (void)putchar('\n');
+    man_text(command->summary);
+    (void)puts(".\n.PP\n.nf");
+    for (size_t i = 0; i < 4 && command->examples[i] != NULL; i++) {
+        (void)fputs("    ", stdout);
+        man_text(command->examples[i]);
+        (void)putchar('\n');
+    }
+    (void)puts(".fi");
+    man_options(command->options);
+    if (command->notes != NULL) {
+        (void)puts(".PP\n.nf");
+        man_text(command->notes);
+        (void)puts(".fi");
+    }
+}
+
+static void help_man(void)
+{
+    (void)puts(
+        ".\\\" Made by `sapling help --man`.\n"
+        ".TH SAPLING 1 \"\" \"sapling " SAPLING_VERSION "\" \"Sapling\"\n"
+        ".SH NAME\nsapling \\- a durable store in a file, from the command line\n"
+        ".SH SYNOPSIS\n\\fBsapling\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR]... "
+        "[\\fIARGUMENT\\fR]...\n"
+        ".SH DESCRIPTION\n"
+        "Data goes to standard output, everything else to standard error. Where another\n"
+        "process owns a database file and serves FILE.sock, the command works through it.\n"
+        ".PP\n"
+        "Keys and values in arguments are text in which \\et, \\en, \\er, \\e\\e and \\exHH\n"
+        "stand for bytes, as \\fBscan\\fR prints them; with \\fB\\-\\-hex\\fR they are "
+        "hexadecimal digits.\n"
+        ".PP\n"
+        "With \\fB\\-\\-json\\fR a result is one JSON object (a list: one per line) and an "
+        "error is one on\nstandard error. Fields are only ever added.\n"
+        ".SH COMMANDS");
+    for (uint32_t i = 0; i < command_count; i++) {
+        man_command(&commands[i]);
+    }
+    (void)puts(".SH OPTIONS OF ALL COMMANDS");
+    man_options(global_options);
+    (void)puts(".SH EXIT STATUS");
+#define EXIT_PRINT(name, number, json, text)   \
+    (void)printf(".TP\n\\fB%d\\fR\n", number); \
+    man_text(text);                            \
+    (void)putchar('\n');
+    EXIT_TABLE(EXIT_PRINT)
+#undef EXIT_PRINT
+    (void)puts(".SH ENVIRONMENT\n.TP\n\\fBNO_COLOR\\fR\nIf it is not empty, no colour.");
+}
+
+int run_help(const Call *call)
+{
+    const char *first = call_operand(call, 0);
+    const char *second = call_operand(call, 1);
+
+    if (call_has(call, OPTION_MAN)) {
+        help_man();
+        return EXIT_DONE;
+    }
+    if (first == NULL || (help_is_group(first) && second == NULL)) {
+        help_overview(call->ui, first);
+        return EXIT_DONE;
+    }
+    const char *group = second != NULL ? first : NULL;
+    const char *name = second != NULL ? second : first;
+    const Command *command = command_find(group, name);
+    if (command == NULL) {
+        return help_no_such(call->ui, group, name);
+    }
+    help_command(call->ui, command);
+    return EXIT_DONE;
+}
+
+int run_completion(const Call *call)
+{
+    const char *shell = call_operand(call, 0);
+
+    if (!completion_print(shell)) {
+        return call_usage(call, "no completion for '%s': it is bash, zsh or fish", shell);
+    }
+    return EXIT_DONE;
+}

@@ -1,0 +1,294 @@
+#include "cli/output.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/format.h"
+#include "common/utf8.h"
+#include "sapling/error.h"
+
+#define RED   "\033[1;31m"
+#define PLAIN "\033[0m"
+
+static const char *exit_name(int code)
+{
+    switch (code) {
+#define EXIT_CASE(name, number, json, text) \
+    case number:                            \
+        return json;
+        EXIT_TABLE(EXIT_CASE)
+#undef EXIT_CASE
+    default:
+        return "failed";
+    }
+}
+
+const char *exit_text(int code)
+{
+    switch (code) {
+#define EXIT_CASE(name, number, json, text) \
+    case number:                            \
+        return text;
+        EXIT_TABLE(EXIT_CASE)
+#undef EXIT_CASE
+    default:
+        return "failed";
+    }
+}
+
+void ui_colors(Ui *ui, const char *when)
+{
+    const char *no_color = getenv("NO_COLOR");
+    const char *term = getenv("TERM");
+    bool automatic = when == NULL || strcmp(when, "auto") == 0;
+    bool wanted =
+        (no_color == NULL || no_color[0] == '\0') && (term == NULL || strcmp(term, "dumb") != 0);
+
+    if (automatic) {
+        ui->color_out = wanted && isatty(STDOUT_FILENO) == 1;
+        ui->color_err = wanted && isatty(STDERR_FILENO) == 1;
+    } else {
+        ui->color_out = ui->color_err = strcmp(when, "always") == 0;
+    }
+}
+
+/* ---- Errors and notes ------------------------------------------------------------------------ */
+
+/* False: out of memory, or a text that JSON cannot hold. */
+static bool fail_as_json(int exit_code, const char *hint, const char *message)
+{
+    json_t *error = json_object();
+    json_t *outer = json_object();
+    bool ok = error != NULL && outer != NULL &&
+              json_object_set_new(error, "code", json_string(exit_name(exit_code))) == 0 &&
+              json_object_set_new(error, "exit", json_integer(exit_code)) == 0 &&
+              json_set_bytes(error, "message", slice_from_str(message)) == 0 &&
+              (hint == NULL || json_set_bytes(error, "hint", slice_from_str(hint)) == 0) &&
+              json_object_set(outer, "error", error) == 0 &&
+              json_dumpf(outer, stderr, JSON_COMPACT) == 0;
+
+    if (ok) {
+        (void)fputc('\n', stderr);
+    }
+    json_decref(error);
+    json_decref(outer);
+    return ok;
+}
+
+int ui_fail_v(const Ui *ui, int exit_code, const char *hint, const char *format, va_list args)
+{
+    char *message = NULL;
+    int len = vasprintf(&message, format, args);
+    const char *text = len < 0 ? "out of memory" : message;
+
+    /* What was printed so far comes before what is said about it. */
+    (void)fflush(stdout);
+    if (!ui->json || !fail_as_json(exit_code, hint, text)) {
+        (void)fprintf(stderr, "%ssapling:%s %s\n", ui->color_err ? RED : "",
+                      ui->color_err ? PLAIN : "", text);
+        if (hint != NULL) {
+            (void)fprintf(stderr, "%s\n", hint);
+        }
+    }
+    if (len >= 0) {
+        free(message);
+    }
+    return exit_code;
+}
+
+int ui_fail(const Ui *ui, int exit_code, const char *hint, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    (void)ui_fail_v(ui, exit_code, hint, format, args);
+    va_end(args);
+    return exit_code;
+}
+
+int ui_no_memory(const Ui *ui)
+{
+    return ui_fail(ui, EXIT_FAILED, NULL, "out of memory");
+}
+
+static int exit_of_code(int rc)
+{
+    switch (rc) {
+    case SAP_NOTFOUND:
+        return EXIT_NOT_FOUND;
+    case SAP_BUSY:
+    case SAP_EXISTS:
+    case SAP_CONFLICT:
+        return EXIT_CONFLICT;
+    case SAP_CORRUPT:
+    case SAP_INVALID:
+        return EXIT_CORRUPT;
+    default:
+        return EXIT_FAILED;
+    }
+}
+
+int ui_fail_code(const Ui *ui, int rc, const char *path, const char *message)
+{
+    char hint[512];
+    const char *said = message[0] != '\0' ? message : sap_strerror(rc);
+
+    hint[0] = '\0';
+    switch (rc) {
+    case SAP_BUSY:
+        (void)snprintf(hint, sizeof hint, "try again when that process has closed it");
+        break;
+    case SAP_CORRUPT:
+        (void)snprintf(hint, sizeof hint,
+                       "see what can be saved: sapling db recover %.300s, or restore a backup: "
+                       "sapling db restore",
+                       path);
+        break;
+    case SAP_FULL:
+        (void)snprintf(hint, sizeof hint, "make room on the disk and try again");
+        break;
+    default:
+        break;
+    }
+    /* The engine's texts often begin with the path, and need not say it twice. */
+    const char *before = strstr(said, path) == NULL ? path : "";
+    return ui_fail(ui, exit_of_code(rc), hint[0] != '\0' ? hint : NULL, "%s%s%s", before,
+                   before[0] != '\0' ? ": " : "", said);
+}
+
+void ui_note(const Ui *ui, const char *format, ...)
+{
+    va_list args;
+
+    if (ui->quiet || ui->json) {
+        return;
+    }
+    va_start(args, format);
+    (void)vfprintf(stderr, format, args);
+    va_end(args);
+    (void)fputc('\n', stderr);
+}
+
+int ui_confirm(const Ui *ui, bool yes, const char *what)
+{
+    char answer[16];
+
+    if (yes) {
+        return EXIT_DONE;
+    }
+    if (ui->json || isatty(STDIN_FILENO) != 1 || isatty(STDERR_FILENO) != 1) {
+        return ui_fail(ui, EXIT_USAGE, "say so with --yes", "%s: not done without being sure",
+                       what);
+    }
+    (void)fprintf(stderr, "%s? [y/N] ", what);
+    (void)fflush(stderr);
+    if (fgets(answer, sizeof answer, stdin) != NULL && (answer[0] == 'y' || answer[0] == 'Y')) {
+        return EXIT_DONE;
+    }
+    return ui_fail(ui, EXIT_FAILED, NULL, "nothing was changed");
+}
+
+/* ---- Results ---------------------------------------------------------------------------------- */
+
+int json_set_bytes(json_t *object, const char *name, Slice bytes)
+{
+    char hex_name[64];
+    Buf hex = {0};
+    int rc = -1;
+
+    if (utf8_valid(bytes.data, bytes.len)) {
+        return json_object_set_new(
+            object, name, json_stringn(bytes.len == 0 ? "" : (const char *)bytes.data, bytes.len));
+    }
+    (void)snprintf(hex_name, sizeof hex_name, "%s_hex", name);
+    if (format_hex(&hex, bytes) == SAP_OK) {
+        rc = json_object_set_new(object, hex_name, json_stringn((const char *)hex.data, hex.len));
+    }
+    buf_release(&hex);
+    return rc;
+}
+
+int ui_object(const Ui *ui, json_t *object)
+{
+    if (object == NULL) {
+        return ui_no_memory(ui);
+    }
+    int rc = json_dumpf(object, stdout, JSON_COMPACT);
+    json_decref(object);
+    if (rc != 0 || putchar('\n') == EOF) {
+        return ui_finish(ui);
+    }
+    return EXIT_DONE;
+}
+
+int ui_finish(const Ui *ui)
+{
+    if (fflush(stdout) == 0 && ferror(stdout) == 0) {
+        return EXIT_DONE;
+    }
+    int error = errno;
+    if (error == EPIPE) {
+        (void)signal(SIGPIPE, SIG_DFL);
+        (void)raise(SIGPIPE);
+    }
+    return ui_fail(ui, EXIT_FAILED, NULL, "cannot write to standard output: %s", strerror(error));
+}
+
+const char *ui_bytes(uint64_t bytes, char text[UI_TEXT])
+{
+    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    double amount = (double)bytes / 1024;
+    size_t unit = 0;
+
+    if (bytes < 1024) {
+        (void)snprintf(text, UI_TEXT, "%" PRIu64 " bytes", bytes);
+        return text;
+    }
+    while (amount >= 1024 && unit + 1 < sizeof units / sizeof units[0]) {
+        amount /= 1024;
+        unit++;
+    }
+    (void)snprintf(text, UI_TEXT, "%.1f %s", amount, units[unit]);
+    return text;
+}
+
+const char *ui_count(uint64_t count, char text[UI_TEXT])
+{
+    char digits[UI_TEXT];
+    int len = snprintf(digits, sizeof digits, "%" PRIu64, count);
+    char *to = text;
+
+    for (int i = 0; i < len; i++) {
+        if (i > 0 && (len - i) % 3 == 0) {
+            *to++ = ',';
+        }
+        *to++ = digits[i];
+    }
+    *to = '\0';
+    return text;
+}
+
+const char *ui_rows(uint64_t rows, char text[UI_TEXT])
+{
+    (void)ui_count(rows, text);
+    (void)strcat(text, rows == 1 ? " row" : " rows");
+    return text;
+}
+
+const char *ui_seconds(double seconds, char text[UI_TEXT])
+{
+    if (seconds < 60) {
+        (void)snprintf(text, UI_TEXT, seconds < 10 ? "%.1f s" : "%.0f s", seconds);
+    } else if (seconds < 3600) {
+        (void)snprintf(text, UI_TEXT, "%.0f min %.0f s", (double)(int)(seconds / 60),
+                       seconds - 60 * (double)(int)(seconds / 60));
+    } else {
+        (void)snprintf(text, UI_TEXT, "%.1f h", seconds / 3600 < 1e6 ? seconds / 3600 : 1e6);
+    }
+    return text;
+}

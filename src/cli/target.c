@@ -1,0 +1,239 @@
+#include "cli/target.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/interrupt.h"
+
+enum { PIECE = 1 << 20 };
+
+static int say_failed(const Target *target, const char *doing, int error)
+{
+    const char *path = target->path != NULL ? target->path : "standard output";
+    const char *hint = NULL;
+
+    if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
+        hint = "make room on the disk and try again";
+    } else if (error == EACCES || error == EPERM || error == EROFS) {
+        hint = "choose a place where you may write";
+    }
+    return ui_fail(target->ui, EXIT_FAILED, hint, "cannot %s %s: %s", doing, path, strerror(error));
+}
+
+static int say_exists(const Target *target)
+{
+    return ui_fail(target->ui, EXIT_CONFLICT, "choose another name, or replace it with --force",
+                   "%s exists", target->path);
+}
+
+/* The directory of the path, made absolute: a process that serves the file has another one. NULL:
+ * errno tells. Caller frees. */
+static char *directory_of(const char *path)
+{
+    char *copy = strdup(path);
+    char *directory = copy == NULL ? NULL : realpath(dirname(copy), NULL);
+
+    free(copy);
+    return directory;
+}
+
+int target_start(Target *target, const Ui *ui, const char *path, bool replace)
+{
+    struct stat st;
+
+    *target = (Target){.ui = ui, .fd = -1, .replace = replace};
+    if (path == NULL || strcmp(path, "-") == 0) {
+        target->fd = STDOUT_FILENO;
+        return EXIT_DONE;
+    }
+    target->path = path;
+    if (lstat(path, &st) == 0) {
+        if (S_ISDIR(st.st_mode)) {
+            return ui_fail(ui, EXIT_CONFLICT, "name a file in it", "%s is a directory", path);
+        }
+        if (!replace) {
+            return say_exists(target);
+        }
+    }
+    char *directory = directory_of(path);
+    if (directory == NULL) {
+        return say_failed(target, "write", errno);
+    }
+    char *copy = strdup(path);
+    int len = copy == NULL ? -1
+                           : asprintf(&target->temp, "%s/%s.tmp-%ld", directory, basename(copy),
+                                      (long)getpid());
+    free(copy);
+    free(directory);
+    if (len < 0) {
+        target->temp = NULL;
+        return ui_no_memory(ui);
+    }
+    interrupt_remove(target->temp);
+    return EXIT_DONE;
+}
+
+int target_open(Target *target)
+{
+    if (target->path == NULL) {
+        return EXIT_DONE;
+    }
+    target->fd = open(target->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    return target->fd < 0 ? say_failed(target, "write", errno) : EXIT_DONE;
+}
+
+static int flush(Target *target)
+{
+    size_t done = 0;
+
+    while (done < target->out.len && target->error == 0) {
+        ssize_t put = write(target->fd, target->out.data + done, target->out.len - done);
+        if (put >= 0) {
+            done += (size_t)put;
+        } else if (errno != EINTR) {
+            target->error = errno;
+        }
+    }
+    target->size += done;
+    buf_clear(&target->out);
+    return target->error == 0 ? SAP_OK : SAP_IO;
+}
+
+int target_write(Target *target, const void *bytes, size_t len)
+{
+    if (target->error == 0 && buf_append(&target->out, bytes, len) != SAP_OK) {
+        target->error = ENOMEM;
+    }
+    return target->error == 0 && target->out.len < PIECE ? SAP_OK : flush(target);
+}
+
+static int sync_directory(const char *temp)
+{
+    char *directory = directory_of(temp);
+    int fd = directory == NULL ? -1 : open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int rc = fd < 0 ? -1 : fsync(fd);
+    int error = errno;
+
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    free(directory);
+    errno = error;
+    return rc;
+}
+
+/* Renames; without `replace` only if no file of the name came meanwhile. */
+static int give_name(const Target *target)
+{
+    if (target->replace) {
+        return rename(target->temp, target->path);
+    }
+    int rc = renameat2(AT_FDCWD, target->temp, AT_FDCWD, target->path, RENAME_NOREPLACE);
+    if (rc != 0 && (errno == EINVAL || errno == ENOSYS)) {
+        rc = link(target->temp, target->path);
+        if (rc == 0) {
+            (void)unlink(target->temp);
+        }
+    }
+    return rc;
+}
+
+static void release(Target *target)
+{
+    if (target->path != NULL && target->fd >= 0) {
+        (void)close(target->fd);
+    }
+    target->fd = -1;
+    interrupt_remove(NULL);
+    buf_release(&target->out);
+    free(target->temp);
+    target->temp = NULL;
+}
+
+bool target_abandon(Target *target)
+{
+    bool told = target->error != 0;
+
+    if (told && target->error != EPIPE) {
+        (void)say_failed(target, "write", target->error);
+    }
+    if (target->temp != NULL) {
+        target_remove_db(target->temp);
+    }
+    release(target);
+    return told;
+}
+
+int target_commit(Target *target)
+{
+    if (target->error == 0) {
+        (void)flush(target);
+    }
+    if (target->path == NULL) {
+        int error = target->error;
+        release(target);
+        if (error == EPIPE) {
+            (void)signal(SIGPIPE, SIG_DFL);
+            (void)raise(SIGPIPE);
+        }
+        return error == 0 ? EXIT_DONE : say_failed(target, "write", error);
+    }
+    if (target->error == 0 && target->fd < 0) {
+        struct stat st;
+        target->fd = open(target->temp, O_RDONLY | O_CLOEXEC);
+        if (target->fd < 0 || fstat(target->fd, &st) != 0) {
+            target->error = errno;
+        } else {
+            target->size = (uint64_t)st.st_size;
+        }
+    }
+    if (target->error == 0 && fsync(target->fd) != 0) {
+        target->error = errno;
+    }
+    if (target->error != 0) {
+        (void)target_abandon(target);
+        return EXIT_FAILED;
+    }
+    if (give_name(target) != 0) {
+        int error = errno;
+        int code = error == EEXIST ? say_exists(target) : say_failed(target, "write", error);
+        (void)target_abandon(target);
+        return code;
+    }
+    int code = sync_directory(target->temp) == 0 ? EXIT_DONE : say_failed(target, "sync", errno);
+    release(target);
+    return code;
+}
+
+void target_remove_db(const char *path)
+{
+    char *directory = directory_of(path);
+    char *copy = strdup(path);
+    DIR *list = directory == NULL || copy == NULL ? NULL : opendir(directory);
+    const char *name = copy == NULL ? "" : basename(copy);
+    size_t len = strlen(name);
+    const struct dirent *entry;
+
+    while (list != NULL && (entry = readdir(list)) != NULL) {
+        const char *rest = entry->d_name + len;
+        if (strncmp(entry->d_name, name, len) == 0 &&
+            (rest[0] == '\0' || strcmp(rest, "-lock") == 0 || strcmp(rest, "-new") == 0 ||
+             strncmp(rest, "-wal.", 5) == 0)) {
+            (void)unlinkat(dirfd(list), entry->d_name, 0);
+        }
+    }
+    if (list != NULL) {
+        (void)closedir(list);
+    }
+    free(copy);
+    free(directory);
+}

@@ -1,0 +1,42 @@
+/* target.h - a file that is there complete, or not at all.
+ *
+ * It is written under a name of its own beside the final one, synced, and renamed; the directory is
+ * synced then. Whatever ends the command before that leaves nothing under the final name, and nothing
+ * under the other one either, unless the process is killed. */
+#ifndef SAPLING_CLI_TARGET_H
+#define SAPLING_CLI_TARGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/output.h"
+
+typedef struct Target {
+    const Ui *ui;
+    const char *path; /* NULL: standard output */
+    char *temp;       /* the name until it is complete; absolute */
+    int fd;           /* -1: none */
+    bool replace;
+    Buf out; /* not written yet */
+    uint64_t size;
+    int error; /* errno of the first write that failed; 0: none */
+} Target;
+
+/* All that return int answer EXIT_DONE, or the exit status after saying what is wrong. */
+
+/* `path` is borrowed until the end; NULL or "-": standard output. Without `replace` a file of that
+ * name is EXIT_CONFLICT. Release with target_commit() or target_abandon(). */
+int target_start(Target *target, const Ui *ui, const char *path, bool replace);
+/* Opens the temporary file for target_write(). Not for files that others write by the name. */
+int target_open(Target *target);
+/* SAP_OK, or SAP_IO: the error is kept for target_commit(), which tells it. */
+int target_write(Target *target, const void *bytes, size_t len);
+/* Gives the file its name. */
+int target_commit(Target *target);
+/* Removes what there is. Says what a failed target_write() met, if there was one: true. */
+bool target_abandon(Target *target);
+
+/* Removes a database under a temporary name: the data file and all that the engine put beside it. */
+void target_remove_db(const char *path);
+
+#endif
