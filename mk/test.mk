@@ -1,7 +1,8 @@
 # Tests, sanitizer runs, fuzzing and examples.
 #
 # tests/{unit,integration,stress}/*_test.c are one binary each, linked with the variant's raw
-# objects and with tests/support/*.c; node_* also with those of src/node. *_threads_test.c needs threads: left out of `nothreads`,
+# objects and with tests/support/*.c; node_* also with those of src/node, cli_* with the
+# formats of src/cli. *_threads_test.c needs threads: left out of `nothreads`,
 # and the only ones `tsan` runs.
 
 TEST_DIRS    ?= unit integration stress
@@ -32,6 +33,12 @@ build/$1/tests/%_test: build/$1/obj/tests/%_test.o $$(call support_objs,$1) $$(c
 
 build/$1/tests/unit/node_%_test: build/$1/obj/tests/unit/node_%_test.o $$(call support_objs,$1) \
                                  $$(call node_objs,$1) $$(call lib_objs,$1)
+	@mkdir -p $$(@D)
+	@echo '  LD      $$@'
+	$$(Q)$$(CC_$1) $$(LDFLAGS_ALL) $$(LDFLAGS_$1) $$(LDFLAGS) -o $$@ $$^ $$(CHECK_LIBS) $$(LIB_LIBS)
+
+build/$1/tests/unit/cli_%_test: build/$1/obj/tests/unit/cli_%_test.o $$(call support_objs,$1) \
+                                $$(call format_objs,$1) $$(call lib_objs,$1)
 	@mkdir -p $$(@D)
 	@echo '  LD      $$@'
 	$$(Q)$$(CC_$1) $$(LDFLAGS_ALL) $$(LDFLAGS_$1) $$(LDFLAGS) -o $$@ $$^ $$(CHECK_LIBS) $$(LIB_LIBS)
@@ -109,6 +116,11 @@ FUZZ_SECONDS       ?= 600
 FUZZ_SMOKE_SECONDS ?= 20
 FUZZ_SMOKE_RUNS    ?= 2000000
 FUZZ_BINS := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(call wanted,$(FUZZ_SRCS)))
+
+build/fuzz/cli_%_fuzz: build/fuzz/obj/tests/fuzz/cli_%_fuzz.o $(call support_objs,fuzz) \
+                       $(call format_objs,fuzz) $(call lib_objs,fuzz)
+	@echo '  LD      $@'
+	$(Q)$(CC_fuzz) -fsanitize=fuzzer $(LDFLAGS_ALL) $(LDFLAGS_fuzz) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(LIB_LIBS)
 
 build/fuzz/%_fuzz: build/fuzz/obj/tests/fuzz/%_fuzz.o $(call support_objs,fuzz) $(call lib_objs,fuzz)
 	@echo '  LD      $@'

@@ -57,6 +57,7 @@ JANSSON_LIBS   = $(eval JANSSON_LIBS := $$(shell $(PKG_CONFIG) --libs jansson))$
 lib_objs = $(LIB_SRCS:%.c=build/$1/obj/%.o)
 node_objs = $(NODE_SRCS:%.c=build/$1/obj/%.o)
 cli_objs = $(CLI_SRCS:%.c=build/$1/obj/%.o)
+format_objs = $(addprefix build/$1/obj/src/cli/,format.o format_read.o stream_text.o)
 
 # $(call compile,VARIANT,WARNINGS,MORE)
 compile = $(CC_$1) $(CPPFLAGS_ALL) $(CPPFLAGS) $(CFLAGS_ALL) $2 $(CFLAGS_$1) $3 $(CFLAGS) -MMD -MP

@@ -60,6 +60,10 @@ int target_start(Target *target, const Ui *ui, const char *path, bool replace)
         if (S_ISDIR(st.st_mode)) {
             return ui_fail(ui, EXIT_CONFLICT, "name a file in it", "%s is a directory", path);
         }
+        if (!S_ISREG(st.st_mode)) {
+            return ui_fail(ui, EXIT_CONFLICT, "name the file itself, or - for standard output",
+                           "%s is not a regular file", path);
+        }
         if (!replace) {
             return say_exists(target);
         }
@@ -91,7 +95,7 @@ int target_open(Target *target)
     return target->fd < 0 ? say_failed(target, "write", errno) : EXIT_DONE;
 }
 
-static int flush(Target *target)
+int target_flush(Target *target)
 {
     size_t done = 0;
 
@@ -113,7 +117,7 @@ int target_write(Target *target, const void *bytes, size_t len)
     if (target->error == 0 && buf_append(&target->out, bytes, len) != SAP_OK) {
         target->error = ENOMEM;
     }
-    return target->error == 0 && target->out.len < PIECE ? SAP_OK : flush(target);
+    return target->error == 0 && target->out.len < PIECE ? SAP_OK : target_flush(target);
 }
 
 static int sync_directory(const char *temp)
@@ -176,7 +180,7 @@ bool target_abandon(Target *target)
 int target_commit(Target *target)
 {
     if (target->error == 0) {
-        (void)flush(target);
+        (void)target_flush(target);
     }
     if (target->path == NULL) {
         int error = target->error;
@@ -214,20 +218,40 @@ int target_commit(Target *target)
     return code;
 }
 
-void target_remove_db(const char *path)
+/* ---- Databases --------------------------------------------------------------------------------- */
+
+typedef enum Part { PART_LOG, PART_OTHER, PART_NONE } Part;
+
+/* What a file of the directory is to the database `name`. */
+static Part part_of(const char *file, const char *name)
+{
+    size_t len = strlen(name);
+
+    if (strncmp(file, name, len) != 0) {
+        return PART_NONE;
+    }
+    const char *rest = file + len;
+    if (strncmp(rest, "-wal.", 5) == 0) {
+        return PART_LOG;
+    }
+    return rest[0] == '\0' || strcmp(rest, "-lock") == 0 || strcmp(rest, "-new") == 0 ? PART_OTHER
+                                                                                      : PART_NONE;
+}
+
+/* How many segments of a log there are; removes them, and with `others` the rest too. */
+static uint32_t each_part(const char *path, bool remove, bool others)
 {
     char *directory = directory_of(path);
     char *copy = strdup(path);
     DIR *list = directory == NULL || copy == NULL ? NULL : opendir(directory);
     const char *name = copy == NULL ? "" : basename(copy);
-    size_t len = strlen(name);
     const struct dirent *entry;
+    uint32_t logs = 0;
 
     while (list != NULL && (entry = readdir(list)) != NULL) {
-        const char *rest = entry->d_name + len;
-        if (strncmp(entry->d_name, name, len) == 0 &&
-            (rest[0] == '\0' || strcmp(rest, "-lock") == 0 || strcmp(rest, "-new") == 0 ||
-             strncmp(rest, "-wal.", 5) == 0)) {
+        Part part = part_of(entry->d_name, name);
+        logs += part == PART_LOG ? 1 : 0;
+        if (remove && (part == PART_LOG || (others && part == PART_OTHER))) {
             (void)unlinkat(dirfd(list), entry->d_name, 0);
         }
     }
@@ -236,4 +260,23 @@ void target_remove_db(const char *path)
     }
     free(copy);
     free(directory);
+    return logs;
+}
+
+bool target_has_log(const char *path)
+{
+    return each_part(path, false, false) > 0;
+}
+
+int target_remove_log(const Target *target)
+{
+    if (each_part(target->path, true, false) == 0) {
+        return EXIT_DONE;
+    }
+    return sync_directory(target->path) == 0 ? EXIT_DONE : say_failed(target, "sync", errno);
+}
+
+void target_remove_db(const char *path)
+{
+    (void)each_part(path, true, true);
 }

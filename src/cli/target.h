@@ -25,17 +25,24 @@ typedef struct Target {
 /* All that return int answer EXIT_DONE, or the exit status after saying what is wrong. */
 
 /* `path` is borrowed until the end; NULL or "-": standard output. Without `replace` a file of that
- * name is EXIT_CONFLICT. Release with target_commit() or target_abandon(). */
+ * name is EXIT_CONFLICT, and so is what is no regular file at all times. Release with target_commit()
+ * or target_abandon(), whatever the answer is. */
 int target_start(Target *target, const Ui *ui, const char *path, bool replace);
 /* Opens the temporary file for target_write(). Not for files that others write by the name. */
 int target_open(Target *target);
 /* SAP_OK, or SAP_IO: the error is kept for target_commit(), which tells it. */
 int target_write(Target *target, const void *bytes, size_t len);
+/* Everything so far is in the temporary file. SAP_OK or SAP_IO, as above. */
+int target_flush(Target *target);
 /* Gives the file its name. */
 int target_commit(Target *target);
 /* Removes what there is. Says what a failed target_write() met, if there was one: true. */
 bool target_abandon(Target *target);
 
+/* Whether a log lies beside the path: a database that is put there would be taken for its own. */
+bool target_has_log(const char *path);
+/* Removes it, and syncs the directory. */
+int target_remove_log(const Target *target);
 /* Removes a database under a temporary name: the data file and all that the engine put beside it. */
 void target_remove_db(const char *path);
 
