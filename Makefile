@@ -73,9 +73,9 @@ include mk/amalgamation.mk
 
 .PHONY: all help clean clang FORCE
 
-all: build/libsapling.a build/libsapling.so $(if $(CLI_SRCS),build/sapling) ## Build the library, and the command where it exists
+all: build/libsapling.a build/libsapling.so build/sapling ## Build the library and the command
 
-clang: build/clang/libsapling.a build/clang/libsapling.so ## Build the library with clang
+clang: build/clang/libsapling.a build/clang/libsapling.so build/clang/sapling ## Build the library and the command with clang
 
 clean: ## Remove everything that was built
 	rm -rf build

@@ -133,6 +133,18 @@ fuzz-smoke: $(FUZZ_BINS) ## Run every fuzz target for a short while
 fuzz: $(FUZZ_BINS) ## Run every fuzz target for FUZZ_SECONDS
 	$(Q)$(NO_ASLR) $(PYTHON) tools/run_fuzz.py --name fuzz --jobs $(JOBS) --seconds $(FUZZ_SECONDS) $^
 
+# --- the command -------------------------------------------------------------------------------
+# As a user runs it: the one that is shipped, and the same under the sanitizers.
+.PHONY: cli-test man
+
+cli-test: build/sapling build/asan/sapling ## Run the command as a user would, also under sanitizers
+	$(Q)$(PYTHON) tests/cli/command_test.py --name cli-test build/sapling $(T); status=$$?; \
+	    $(ASAN_ENV) $(NO_ASLR) $(PYTHON) tests/cli/command_test.py --name cli-test-asan build/asan/sapling $(T) && \
+	    exit $$status
+
+man: build/sapling ## Rewrite man/sapling.1 from the table of commands
+	$(Q)build/sapling help --man > man/sapling.1.new && mv man/sapling.1.new man/sapling.1
+
 # --- examples ----------------------------------------------------------------------------------
 # As a user would build them: public headers and the static library, nothing else.
 EXAMPLE_BINS := $(EXAMPLE_SRCS:examples/native/%.c=build/examples/%)

@@ -37,4 +37,9 @@ if [ "$shared" != success ] || [ "$static" != success ] || [ "$own_names" != suc
     echo "the programs print '$shared' (shared), '$static' (static) and '$own_names' (own names)"
     exit 1
 fi
+command=$("$root$prefix/bin/sapling" --version)
+if [ "$command" != "sapling $version" ] || [ ! -s "$root$prefix/share/man/man1/sapling.1" ]; then
+    echo "the command says '$command', or its man page is missing"
+    exit 1
+fi
 echo "sapling $version: shared and static programs, with and without short names, run"

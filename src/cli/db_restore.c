@@ -13,25 +13,26 @@
 #include "cli/db.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
+#include "common/bytes.h"
 #include "sapling/file_format.h"
 #include "sapling/owner.h"
 #include "sapling/sapling.h"
 
-enum { MAGIC_LEN = 8, PIECE = 64 << 10, MESSAGE = 400 };
+enum { MAGIC_LEN = 8, PIECE = 64 << 10, MESSAGE = 400, METAS = 4 };
 
-static const char stream_magic[MAGIC_LEN + 1] = "SAPSTRM1";
-static const char image_magic[MAGIC_LEN] = "SAPDB01";
+static const char stream_magic[] = "SAPSTRM1";
 
 typedef struct Restore {
     const Call *call;
     const char *backup; /* its name in messages */
     const char *path;
     int fd;
-    uint8_t magic[MAGIC_LEN]; /* read already */
-    uint32_t magic_left;      /* not yet handed on */
-    bool cut;                 /* the backup ended too early */
-    int read_error;           /* errno */
-    uint32_t page_size;       /* 0: the default */
+    uint8_t start[FILE_HEADER]; /* read already: an image may have its magic in any meta */
+    size_t start_len;
+    size_t start_used;  /* handed on */
+    bool cut;           /* the backup ended too early */
+    int read_error;     /* errno */
+    uint32_t page_size; /* 0: the default */
     uint64_t bytes;
     uint64_t findings;
     char message[MESSAGE]; /* the engine's last */
@@ -42,6 +43,13 @@ typedef struct Restore {
 static void on_message(const char *text, void *ctx)
 {
     Restore *restore = (Restore *)ctx;
+    const char *temp = restore->target.temp;
+    size_t len = strlen(temp);
+
+    /* The name that the file has meanwhile means nothing to anybody. */
+    if (strncmp(text, temp, len) == 0 && strncmp(text + len, ": ", 2) == 0) {
+        text += len + 2;
+    }
     (void)snprintf(restore->message, sizeof restore->message, "%s", text);
 }
 
@@ -62,8 +70,8 @@ static size_t read_some(Restore *restore, void *bytes, size_t len)
     uint8_t *to = (uint8_t *)bytes;
     size_t done = 0;
 
-    while (restore->magic_left > 0 && done < len) {
-        to[done++] = restore->magic[MAGIC_LEN - restore->magic_left--];
+    while (restore->start_used < restore->start_len && done < len) {
+        to[done++] = restore->start[restore->start_used++];
     }
     while (done < len && !interrupt_pending()) {
         ssize_t got = read(restore->fd, to + done, len - done);
@@ -90,6 +98,22 @@ static int read_exactly(void *bytes, uint32_t len, void *ctx)
     }
     restore->cut = restore->read_error == 0 && !interrupt_pending();
     return restore->cut ? SAP_CORRUPT : SAP_IO;
+}
+
+static bool is_stream(const Restore *restore)
+{
+    return restore->start_len >= MAGIC_LEN && memcmp(restore->start, stream_magic, MAGIC_LEN) == 0;
+}
+
+static bool is_image(const Restore *restore)
+{
+    for (size_t i = 0; i < METAS; i++) {
+        size_t at = i * (FILE_BLOCK);
+        if (at + MAGIC_LEN <= restore->start_len && load_u64le(restore->start + at) == FILE_MAGIC) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* What went wrong with the backup, not with the new file. */
@@ -182,19 +206,11 @@ static int check_new(Restore *restore)
 
 static int restore_all(Restore *restore)
 {
-    bool image = memcmp(restore->magic, image_magic, MAGIC_LEN) == 0;
-    int code = image ? copy_image(restore) : build_from_stream(restore);
+    int code = !is_stream(restore) ? copy_image(restore) : build_from_stream(restore);
 
     progress_end(&restore->progress);
     if (code == EXIT_DONE && !interrupt_pending()) {
         code = check_new(restore);
-    }
-    if (code == EXIT_DONE) {
-        Buf lock = {0};
-        if (buf_printf(&lock, "%s-lock%c", restore->target.temp, '\0') == SAP_OK) {
-            (void)unlink((const char *)lock.data);
-        }
-        buf_release(&lock);
     }
     code = db_finish_target(restore->call, restore->path, &restore->target, NULL, code);
     return code == EXIT_DONE ? target_remove_log(&restore->target) : code;
@@ -211,18 +227,17 @@ static int open_backup(Restore *restore, const char *name)
         return ui_fail(ui, errno == ENOENT ? EXIT_NOT_FOUND : EXIT_FAILED, NULL,
                        "cannot read %s: %s", name, strerror(errno));
     }
-    size_t got = read_some(restore, restore->magic, MAGIC_LEN);
+    size_t got = read_some(restore, restore->start, sizeof restore->start);
     if (restore->read_error != 0) {
         return backup_failed(restore, SAP_IO);
     }
-    if (got < MAGIC_LEN || (memcmp(restore->magic, image_magic, MAGIC_LEN) != 0 &&
-                            memcmp(restore->magic, stream_magic, MAGIC_LEN) != 0)) {
+    restore->start_len = got;
+    if (!is_stream(restore) && !is_image(restore)) {
         return ui_fail(ui, EXIT_CORRUPT,
                        "a dump or CSV is loaded: sapling db load; what is compressed comes through "
                        "a pipe",
                        "%s is no backup: neither an image nor a stream", restore->backup);
     }
-    restore->magic_left = MAGIC_LEN;
     restore->bytes = 0;
     return EXIT_DONE;
 }

@@ -58,8 +58,9 @@ void interrupt_install(bool json)
     (void)sigaddset(&action.sa_mask, SIGTERM);
     (void)sigaction(SIGINT, &action, NULL);
     (void)sigaction(SIGTERM, &action, NULL);
-    /* A reader that went away is found where it is written to. */
+    /* A reader that went away, and a file at its largest, are found where they are written to. */
     (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGXFSZ, SIG_IGN);
 }
 
 void interrupt_hold(void)

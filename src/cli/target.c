@@ -213,6 +213,8 @@ int target_commit(Target *target)
         (void)target_abandon(target);
         return code;
     }
+    /* What the engine left of the temporary name, if it was a database. */
+    target_remove_db(target->temp);
     int code = sync_directory(target->temp) == 0 ? EXIT_DONE : say_failed(target, "sync", errno);
     release(target);
     return code;

@@ -1,0 +1,847 @@
+#!/usr/bin/env python3
+"""Run the built command as a user would: command_test.py [--name NAME] COMMAND [TEST...]
+
+Each test has a directory of its own, in memory where there is such a place. The last line is
+`NAME: N passed, N failed`.
+"""
+import argparse
+import ctypes
+import json
+import os
+import pty
+import random
+import re
+import resource
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+SCRATCH = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+SECONDS = 120
+COMMAND = ""  # set by main()
+
+
+class Case(unittest.TestCase):
+    """A directory, and the command in it."""
+
+    def setUp(self):
+        self.dir = tempfile.mkdtemp(prefix="sapling-cli-", dir=SCRATCH)
+        os.chmod(self.dir, 0o755)
+        self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
+        os.mkdir(self.path("bin"))
+        os.symlink(COMMAND, self.path("bin", "sapling"))
+        self.env = dict(os.environ, PATH=self.path("bin") + ":" + os.environ["PATH"], LC_ALL="C.UTF-8")
+        self.env.pop("NO_COLOR", None)
+
+    def path(self, *names):
+        return os.path.join(self.dir, *names)
+
+    def write(self, name, data):
+        with open(self.path(name), "wb") as file:
+            file.write(data.encode() if isinstance(data, str) else data)
+
+    def read(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
+    def files(self):
+        """Names in the directory, but for locks and logs."""
+        return sorted(n for n in os.listdir(self.dir)
+                      if n != "bin" and not re.search(r"-lock$|-wal\.[0-9a-f]+$", n))
+
+    def run_(self, *args, stdin=b"", **more):
+        env = more.pop("env", self.env)
+        return subprocess.run([COMMAND, *args], cwd=self.dir, env=env, timeout=SECONDS, check=False,
+                              input=stdin.encode() if isinstance(stdin, str) else stdin,
+                              capture_output=True, **more)
+
+    def ok(self, *args, stdin=b"", **more):
+        """Standard output of a command that must succeed."""
+        result = self.run_(*args, stdin=stdin, **more)
+        self.assertEqual(result.returncode, 0, (args, result.stdout[-500:], result.stderr[-2000:]))
+        return result.stdout
+
+    def db(self, verb, *args, **more):
+        return self.ok("db", verb, *args, **more).decode()
+
+    def fails(self, status, pattern, *args, stdin=b"", **more):
+        """Standard error of a command that must fail so, with nothing of a result."""
+        result = self.run_(*args, stdin=stdin, **more)
+        error = result.stderr.decode()
+        self.assertEqual(result.returncode, status, (args, result.stdout[-500:], error[-2000:]))
+        self.assertRegex(error, pattern)
+        self.assertTrue(error.startswith("sapling: ") or "--json" in args or ":" in error, error)
+        return error
+
+    def start(self, *args, **more):
+        process = subprocess.Popen([COMMAND, *args], cwd=self.dir, env=self.env,
+                                   stdin=more.pop("stdin", subprocess.PIPE),
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
+        self.addCleanup(self.finish, process)
+        return process
+
+    @staticmethod
+    def finish(process):
+        if process.poll() is None:
+            process.kill()
+        for stream in (process.stdin, process.stdout, process.stderr):
+            if stream is not None and not stream.closed:
+                stream.close()
+        process.wait()
+
+    def await_(self, what, condition):
+        end = time.monotonic() + 30
+        while not condition():
+            self.assertLess(time.monotonic(), end, f"waited in vain for {what}")
+            time.sleep(0.002)
+
+    def fill(self, name, rows, width=40):
+        self.write("rows.tsv", "".join(f"row/{i:08}\t{'v' * width}{i}\n" for i in range(rows)))
+        self.db("load", name, "rows.tsv", "--quiet")
+        os.unlink(self.path("rows.tsv"))
+
+    def at_terminal(self, *args, answer=b"", env=None, stdin_too=True, seconds=30):
+        """(exit status, what the terminal showed) with standard input and error at a terminal."""
+        master, slave = pty.openpty()
+        process = subprocess.Popen([COMMAND, *args], cwd=self.dir, env=env or self.env,
+                                   stdin=slave if stdin_too else subprocess.PIPE,
+                                   stdout=subprocess.PIPE, stderr=slave)
+        os.close(slave)
+        self.addCleanup(os.close, master)
+        self.addCleanup(self.finish, process)
+        if answer:
+            os.write(master, answer)
+        return process, master, seconds
+
+    def shown(self, process, master, seconds=30):
+        text = b""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            ready, _, _ = select.select([master], [], [], 0.05)
+            if ready:
+                try:
+                    text += os.read(master, 65536)
+                except OSError:
+                    break
+            elif process.poll() is not None:
+                break
+        return process.wait(timeout=10), text.decode()
+
+
+# ---- Help and words -----------------------------------------------------------------------------
+
+def verbs():
+    text = subprocess.run([COMMAND], capture_output=True, text=True, check=True).stdout
+    return [m.split() for m in re.findall(r"^  ((?:db )?[a-z]+) {2,}\S", text, re.M)]
+
+
+class Help(Case):
+    def test_every_command_has_one_line_usage_two_examples_and_exit_codes(self):
+        self.assertGreaterEqual(len(verbs()), 13)
+        for words in verbs():
+            text = self.ok(*words, "--help").decode()
+            name = " ".join(["sapling", *words])
+            self.assertRegex(text, rf"\A{name} - [^\n]+\n\nUsage: {name} ")
+            examples = re.search(r"\nExamples:\n((?:  .*\n)+)", text).group(1)
+            self.assertGreaterEqual(examples.count("\n"), 2, words)
+            self.assertIn(f"sapling {' '.join(words)}", examples)
+            order = [text.index(part) for part in ("Usage:", "Examples:", "Other options:", "Exit codes:")]
+            self.assertEqual(order, sorted(order), words)
+            self.assertEqual(text, self.ok("help", *words).decode())
+            self.assertTrue(all(len(line) <= 100 for line in text.splitlines()), words)
+
+    def test_every_example_of_help_runs(self):
+        # In the order of the list: later ones use what earlier ones made.
+        count = 0
+        for words in verbs():
+            text = self.ok(*words, "--help").decode()
+            for line in re.search(r"\nExamples:\n((?:  .*\n)+)", text).group(1).splitlines():
+                result = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", line.strip()],
+                                        cwd=self.dir, env=self.env, capture_output=True,
+                                        stdin=subprocess.DEVNULL, timeout=SECONDS, check=False)
+                self.assertEqual(result.returncode, 0, (line, result.stderr))
+                count += 1
+        self.assertGreaterEqual(count, 26)
+
+    def test_bare_command_group_and_version(self):
+        bare = self.ok().decode()
+        self.assertEqual(bare, self.ok("--help").decode())
+        self.assertEqual(bare, self.ok("help").decode())
+        self.assertIn("Usage: sapling COMMAND", bare)
+        self.assertEqual(self.ok("db"), self.ok("db", "--help"))
+        self.assertEqual(self.ok("db"), self.ok("help", "db"))
+        with open(os.path.join(ROOT, "VERSION"), encoding="utf-8") as file:
+            self.assertEqual(self.ok("--version").decode(), f"sapling {file.read().strip()}\n")
+        self.assertIn("version", json.loads(self.ok("--json", "--version")))
+
+    def test_near_names_are_suggested(self):
+        self.fails(2, r"no such command: db scna\ndid you mean: sapling db scan", "db", "scna")
+        self.fails(2, r"no such command: bd\ndid you mean: sapling db", "bd")
+        self.fails(2, r"no such command: scan\ndid you mean: sapling db scan", "scan")
+        self.fails(2, r"no such option: --prefx\ndid you mean --prefix\?", "db", "scan", "--prefx", "a", "x")
+        self.fails(2, r"no such command: zzzzzz\nsee: sapling --help", "zzzzzz")
+        self.fails(2, r"no such option: --zzzzzz\nsee: sapling db scan --help", "db", "scan", "--zzzzzz")
+        self.fails(2, r"no such command: db stats\ndid you mean: sapling db stat", "help", "db", "stats")
+
+    def test_wrong_arguments(self):
+        for pattern, *args in (
+                ("something is missing: FILE KEY", "db", "get", "x"),
+                ("too many arguments: 'z'", "db", "get", "x", "y", "z"),
+                ("--table needs a value: --table N", "db", "get", "x", "y", "--table"),
+                ("--table 1024 is not a number from 0 to 1023", "db", "get", "x", "y", "--table", "1024"),
+                ("--table -1 is not a number", "db", "get", "x", "y", "--table=-1"),
+                ("--limit 0x is not a number from 1", "db", "scan", "x", "--limit", "0x"),
+                ("--keys takes no value", "db", "scan", "x", "--keys=1"),
+                ("--format xml: it is one of text.hex.csv.json", "db", "scan", "x", "--format", "xml"),
+                ("--prefix is a range of its own", "db", "scan", "x", "--prefix", "a", "--to", "b"),
+                (r"'\\q': a backslash", "db", "get", "x", r"\q"),
+                ("'abc': an odd number", "db", "get", "x", "abc", "--hex"),
+                ("which key", "db", "del", "x"),
+                ("--range needs FROM and TO", "db", "del", "x", "a", "--range"),
+                ("--json needs an OUTPUT", "db", "dump", "x", "--json"),
+                ("--table goes with", "db", "dump", "x", "--table", "1"),
+                ("go with --format csv", "db", "load", "x", "--header"),
+                ("a dump names its tables", "db", "load", "x", "--format", "dump", "-t", "1"),
+                ("--delimiter is one character", "db", "load", "x", "--format", "csv", "--delimiter", "ab"),
+                ("no completion for 'tcsh'", "completion", "tcsh")):
+            error = self.fails(2, pattern, *args)
+            self.assertIn("see: sapling ", error)
+
+    def test_options_may_stand_anywhere(self):
+        self.db("put", "--table", "3", "x.db", "k", "v")
+        self.assertEqual(self.db("get", "x.db", "-t3", "k"), "v")
+        self.assertEqual(self.ok("--quiet", "db", "get", "x.db", "k", "--table=3"), b"v")
+        self.db("put", "x.db", "--", "-k", "--v")
+        self.assertEqual(self.db("scan", "-k", "x.db"), "-k\n")
+
+    def test_man_page_is_the_one_of_the_table(self):
+        with open(os.path.join(ROOT, "man/sapling.1"), encoding="utf-8") as file:
+            self.assertEqual(self.ok("help", "--man").decode(), file.read(),
+                             "make man writes it anew")
+
+    def test_completion_of_bash_knows_commands_options_and_choices(self):
+        self.write("c.bash", self.ok("completion", "bash"))
+
+        def complete(*words):
+            script = (f"source c.bash; COMP_WORDS=({' '.join(words)}); "
+                      f"COMP_CWORD={len(words) - 1}; _sapling; printf '%s\\n' \"${{COMPREPLY[@]}}\"")
+            return subprocess.run(["bash", "-c", script], cwd=self.dir, env=self.env, check=True,
+                                  capture_output=True, text=True).stdout.split()
+
+        self.assertEqual(complete("sapling", "d"), ["db"])
+        self.assertEqual(complete("sapling", "db", "st"), ["stat"])
+        self.assertEqual(complete("sapling", "db", "scan", "--pre"), ["--prefix"])
+        self.assertEqual(complete("sapling", "db", "scan", "--format", "c"), ["csv"])
+        self.assertEqual(complete("sapling", "db", "scan", "c.b"), ["c.bash"])
+        for words in verbs():
+            text = self.ok(*words, "--help").decode()
+            options = set(re.findall(r"^  .{4}(--[a-z-]+)", text, re.M))
+            self.assertEqual(set(complete("sapling", *words, "--")), options, words)
+
+    def test_completion_of_zsh_and_fish_names_everything(self):
+        zsh = self.ok("completion", "zsh").decode()
+        fish = self.ok("completion", "fish").decode()
+        for words in verbs():
+            options = re.findall(r"^  .{4}--([a-z-]+)", self.ok(*words, "--help").decode(), re.M)
+            for option in options:
+                self.assertIn(f"'*--{option}[", zsh)
+                self.assertIn(f"__fish_seen_subcommand_from {words[-1]}' -l {option} ", fish)
+        for shell, text in (("zsh", zsh), ("fish", fish)):
+            if shutil.which(shell):
+                subprocess.run([shell, "-n", "/dev/stdin"], input=text.encode(), check=True)
+
+    def test_colour_is_for_terminals(self):
+        self.assertNotIn(b"\033", self.run_("db", "scna").stderr)
+        self.assertIn(b"\033", self.run_("db", "scna", "--color=always").stderr)
+        self.assertIn(b"\033", self.run_("db", "scan", "--help", "--color", "always").stdout)
+        env = dict(self.env, TERM="xterm")
+        process, master, _ = self.at_terminal("db", "scna", env=env)
+        self.assertIn("\033", self.shown(process, master)[1])
+        for more in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+            process, master, _ = self.at_terminal("db", "scna", env=dict(env, **more))
+            self.assertNotIn("\033", self.shown(process, master)[1])
+        process, master, _ = self.at_terminal("db", "scna", "--color", "never", env=env)
+        self.assertNotIn("\033", self.shown(process, master)[1])
+
+
+# ---- Rows ---------------------------------------------------------------------------------------
+
+class Rows(Case):
+    def test_values_are_exact(self):
+        value = bytes(range(256)) * 40
+        self.db("put", "a.db", "k", "-", stdin=value)
+        self.assertEqual(self.ok("db", "get", "a.db", "k"), value)
+        self.assertEqual(self.ok("db", "get", "a.db", "6b", "--hex").decode(), value.hex() + "\n")
+        self.db("put", "a.db", "empty", "")
+        self.assertEqual(self.ok("db", "get", "a.db", "empty"), b"")
+        self.db("put", "a.db", "00ff", "0a", "--hex")
+        self.assertEqual(self.ok("db", "get", "a.db", r"\x00\xff"), b"\n")
+
+    def test_put_replaces_unless_new(self):
+        self.db("put", "a.db", "k", "1")
+        self.db("put", "a.db", "k", "2")
+        self.fails(4, r"the key 'k' is there already\nreplace it: leave out --new",
+                   "db", "put", "a.db", "k", "3", "--new")
+        self.assertEqual(self.db("get", "a.db", "k"), "2")
+        self.db("put", "a.db", "other", "3", "--new")
+
+    def test_what_is_not_there_is_exit_3(self):
+        self.fails(3, r"there is no database none.db\nmake one: sapling db put none.db", "db", "get", "none.db", "k")
+        self.assertEqual(self.files(), [])
+        self.db("put", "a.db", "k", "1")
+        self.fails(3, r"there is no key 'x\\x00'", "db", "get", "a.db", r"x\x00")
+        self.fails(3, r"there is no key 'x'", "db", "del", "a.db", "x")
+        self.fails(3, r"there is no table 9 in a.db\nits tables: 0", "db", "get", "a.db", "k", "-t", "9")
+        self.fails(3, r"no table 9", "db", "scan", "a.db", "-t", "9")
+        self.fails(3, r"cannot read none.tsv", "db", "load", "a.db", "none.tsv")
+        self.fails(3, r"cannot read none.bak", "db", "restore", "none.bak", "b.db")
+        for verb in ("stat", "scan", "verify", "dump"):
+            self.fails(3, "there is no database none.db", "db", verb, "none.db")
+        for verb in ("backup", "compact"):
+            self.fails(3, "there is no database none.db", "db", verb, "none.db", "t.db")
+        self.assertEqual(self.files(), ["a.db"])
+
+    def test_many_values_per_key(self):
+        self.db("put", "a.db", "k", "2", "-t", "1", "--dupsort")
+        self.db("put", "a.db", "k", "1", "-t", "1")
+        self.db("put", "a.db", "k", "1", "-t", "1")
+        self.fails(4, "is there already", "db", "put", "a.db", "k", "1", "-t", "1", "--new")
+        self.assertEqual(self.db("scan", "a.db", "-t", "1"), "k\t1\nk\t2\n")
+        self.assertEqual(self.db("get", "a.db", "k", "-t", "1"), "1")
+        self.db("del", "a.db", "k", "2", "-t", "1")
+        self.assertEqual(self.db("scan", "a.db", "-t", "1"), "k\t1\n")
+        self.fails(3, "no key 'k'", "db", "del", "a.db", "k", "2", "-t", "1")
+        self.fails(4, "holds one value per key", "db", "put", "a.db", "k", "1", "--dupsort")
+
+    def test_scan_bounds_order_and_limit(self):
+        self.db("load", "a.db", stdin="".join(f"{k}\t{i}\n" for i, k in enumerate(
+            ["a", "b", "b/1", "b/2", "b\\xff", "c"])))
+        def keys(*args):
+            return self.db("scan", "a.db", "-k", *args).split()
+        self.assertEqual(keys(), ["a", "b", "b/1", "b/2", "b\\xff", "c"])
+        self.assertEqual(keys("--from", "b", "--to", "b/2"), ["b", "b/1"])
+        self.assertEqual(keys("--prefix", "b/"), ["b/1", "b/2"])
+        self.assertEqual(keys("--prefix", "b", "--reverse", "--limit", "2"), ["b\\xff", "b/2"])
+        self.assertEqual(keys("--prefix", "b\\xff"), ["b\\xff"])
+        self.assertEqual(keys("--prefix", ""), keys())
+        self.assertEqual(keys("--to", ""), [])
+        self.assertEqual(self.db("scan", "a.db", "--prefix", "b", "--count"), "4\n")
+        self.assertEqual(self.db("scan", "a.db", "--limit", "3", "--count"), "3\n")
+        self.assertEqual(self.db("scan", "a.db", "--from", "62ff", "--hex"), "62ff\t34\n63\t35\n")
+        self.assertEqual(self.db("scan", "a.db", "--from", "c", "--format", "csv"), "c,5\n")
+
+    def test_scan_and_load_are_inverse_in_every_format(self):
+        rng = random.Random(7)
+        rows = {}
+        for _ in range(300):
+            rows[bytes(rng.choice(b'a",\n\r\t\\\0\xff\xc3\xbc ') for _ in range(rng.randrange(9)))] = \
+                bytes(rng.randrange(256) for _ in range(rng.randrange(20)))
+        self.db("load", "a.db", "--format", "hex",
+                stdin="".join(f"{k.hex()}\t{v.hex()}\n" for k, v in rows.items()))
+        want = self.ok("db", "dump", "a.db", "--format", "stream")
+        for name in ("text", "hex", "csv"):
+            out = self.ok("db", "scan", "a.db", "--format", name)
+            self.assertEqual(out, self.ok("db", "dump", "a.db", "--format", name))
+            self.db("load", f"{name}.db", "--format", name, stdin=out)
+            self.assertEqual(self.ok("db", "dump", f"{name}.db", "--format", "stream"), want, name)
+        lines = [json.loads(l) for l in self.ok("db", "scan", "a.db", "--format", "json").splitlines()]
+        got = {}
+        for line in lines:
+            key = bytes.fromhex(line["key_hex"]) if "key_hex" in line else line["key"].encode()
+            got[key] = bytes.fromhex(line["value_hex"]) if "value_hex" in line else line["value"].encode()
+        self.assertEqual(got, rows)
+
+    def test_del_of_many_asks(self):
+        self.db("load", "a.db", stdin="a\t1\nb/1\t2\nb/2\t3\nc\t4\n")
+        self.fails(2, r"delete 2 rows of table 0: not done without being sure\nsay so with --yes",
+                   "db", "del", "a.db", "--prefix", "b/")
+        for answer, status, left in ((b"n\n", 1, 4), (b"y\n", 0, 2)):
+            process, master, _ = self.at_terminal("db", "del", "a.db", "--prefix", "b/", answer=answer)
+            got, text = self.shown(process, master)
+            self.assertEqual(got, status, text)
+            self.assertIn("delete 2 rows of table 0? [y/N]", text)
+            self.assertEqual(self.db("scan", "a.db", "--count"), f"{left}\n")
+        self.assertEqual(self.run_("db", "del", "a.db", "--range", "a", "c", "--dry-run").stderr,
+                         b"1 row would be deleted\n")
+        self.assertEqual(self.db("scan", "a.db", "--count"), "2\n")
+        self.db("del", "a.db", "--range", "a", "c", "--yes")
+        self.assertEqual(self.db("scan", "a.db"), "c\t4\n")
+        self.db("del", "a.db", "--prefix", "none/")
+
+    def test_reader_that_goes_away_ends_the_scan_quietly(self):
+        self.fill("a.db", 20000)
+        result = subprocess.run(f"{COMMAND} db scan a.db | head -n 1; echo ${{PIPESTATUS[0]}}", shell=True,
+                                executable="/bin/bash", cwd=self.dir, env=self.env, check=True,
+                                capture_output=True, text=True)
+        self.assertRegex(result.stdout, r"\Arow/00000000\tv+0\n(0|141)\n\Z")
+        self.assertEqual(result.stderr, "")
+
+
+# ---- Load ---------------------------------------------------------------------------------------
+
+class Load(Case):
+    def test_bad_line_is_named_and_the_rows_before_it_are_in(self):
+        self.write("in.csv", 'id,n\n1,a\n2,b\n3,"c\n4,d\n')
+        error = self.fails(1, r"in.csv:4: a quote that is not closed\nin so far: 2 rows; mend the line and "
+                              r"go on with --from-line 4, or leave such lines out with --skip-bad",
+                           "db", "load", "a.db", "in.csv", "--format", "csv", "--header")
+        self.assertEqual(self.db("scan", "a.db"), "1\ta\n2\tb\n", error)
+        self.write("in.csv", 'id,n\n1,a\n2,b\n3,c\n4,d\n')
+        self.db("load", "a.db", "in.csv", "--format", "csv", "--header", "--from-line", "4", "--new")
+        self.assertEqual(self.db("scan", "a.db"), "1\ta\n2\tb\n3\tc\n4\td\n")
+
+    def test_bad_lines_can_be_left_out_and_are_counted(self):
+        result = self.run_("db", "load", "a.db", "--skip-bad", stdin="a\t1\nb\nc\t3\nd\\q\t4\n")
+        self.assertEqual(result.returncode, 0)
+        self.assertRegex(result.stderr.decode(), r"stdin:2: no tab.*\nstdin:4: a backslash.*\n"
+                                                 r"2 rows loaded in .*; bad lines left out: 2\n")
+        out = json.loads(self.ok("db", "load", "a.db", "--skip-bad", "--json", stdin="x\ny\t1\n"))
+        self.assertEqual((out["rows"], out["bad"], out["next_line"]), (1, 1, 3))
+
+    def test_new_refuses_keys_that_are_there(self):
+        self.db("put", "a.db", "b", "old")
+        self.fails(4, r"stdin:2: the key is there already", "db", "load", "a.db", "--new",
+                   stdin="a\t1\nb\t2\nc\t3\n")
+        self.assertEqual(self.db("scan", "a.db"), "a\t1\nb\told\n")
+        self.db("load", "a.db", "--new", "--skip-bad", stdin="a\t5\nc\t3\nc\t4\nd\t4\n")
+        self.assertEqual(self.db("scan", "a.db"), "a\t1\nb\told\nc\t3\nd\t4\n")
+        self.db("load", "a.db", stdin="a\t5\n")
+        self.assertEqual(self.db("get", "a.db", "a"), "5")
+
+    def test_rows_too_large_are_bad_lines(self):
+        long = "k" * 5000
+        self.fails(1, r"stdin:2: a key of 5000 and a value of 1 bytes do not fit pages of 4096 bytes",
+                   "db", "load", "a.db", stdin=f"a\t1\n{long}\t2\n")
+        self.assertEqual(self.db("scan", "a.db"), "a\t1\n")
+        self.db("load", "b.db", "--page-size", "32768", stdin=f"a\t1\n{long}\t2\n")
+        self.assertEqual(self.db("scan", "b.db", "--count"), "2\n")
+
+    def test_csv_with_composite_keys(self):
+        self.write("in.csv", "city;id;name\nRome;7;Ann\nOslo;8;Bob\n")
+        self.db("load", "a.db", "in.csv", "--format", "csv", "--delimiter", ";", "--header", "--key", "city",
+                "--key", "id", "--join", "/", "--value", "name")
+        self.assertEqual(self.db("scan", "a.db"), "Oslo/8\tBob\nRome/7\tAnn\n")
+        self.fails(1, r"in.csv:1: no column 'age'", "db", "load", "a.db", "in.csv", "--format", "csv",
+                   "--delimiter", ";", "--header", "--key", "age")
+
+    def test_dump_comes_back_with_all_tables(self):
+        self.db("load", "a.db", stdin="a\t\\x00\nb\t\n")
+        self.db("load", "a.db", "-t", "700", "--dupsort", stdin="k\t1\nk\t2\n")
+        dump = self.db("dump", "a.db")
+        self.assertEqual(dump, "sapling-dump 1\ntable 0 plain 2\n a\t\\x00\n b\t\ntable 700 dupsort 2\n"
+                               " k\t1\n k\t2\nend\n")
+        self.db("load", "b.db", "--format", "dump", stdin=dump)
+        self.assertEqual(self.ok("db", "dump", "b.db", "--format", "stream"),
+                         self.ok("db", "dump", "a.db", "--format", "stream"))
+        self.fails(1, r"stdin:8: the dump is cut off", "db", "load", "c.db", "--format", "dump",
+                   stdin=dump[:-4])
+        self.fails(1, r"stdin:1: not a dump", "db", "load", "c.db", "--format", "dump", stdin="a\t1\n")
+
+    def test_interrupted_load_keeps_rows_and_says_where_to_go_on(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            name = f"{number}.db"
+            process = self.start("db", "load", name, "--batch", "100")
+            process.stdin.write(b"".join(b"%08d\tx\n" % i for i in range(1000)))
+            process.stdin.flush()
+            self.await_("the socket", lambda: os.path.exists(self.path(name + ".sock")))
+            self.await_("rows", lambda: self.db("scan", name, "--count") == "1000\n")
+            process.send_signal(number)
+            error = process.stderr.read().decode()
+            self.assertEqual(process.wait(timeout=30), 130, error)
+            line = int(re.search(r"interrupted\nin so far: 1,000 rows; go on with --from-line (\d+)", error).group(1))
+            self.assertEqual(line, 1001)
+            self.assertFalse(os.path.exists(self.path(name + ".sock")))
+            self.db("load", name, "--from-line", str(line), "--new",
+                    stdin="".join(f"{i:08}\tx\n" for i in range(1200)))
+            self.assertEqual(self.db("scan", name, "--count"), "1200\n")
+
+    def test_killed_load_leaves_whole_batches(self):
+        process = self.start("db", "load", "a.db", "--batch", "100")
+        process.stdin.write(b"".join(b"%08d\tx\n" % i for i in range(1050)))
+        process.stdin.flush()
+        self.await_("the socket", lambda: os.path.exists(self.path("a.db.sock")))
+        self.await_("rows", lambda: self.db("scan", "a.db", "--count") == "1000\n")
+        process.kill()
+        process.wait()
+        self.assertEqual(self.db("scan", "a.db", "--count"), "1000\n")
+        self.db("verify", "a.db")
+
+    def test_others_use_the_file_while_it_is_loaded(self):
+        process = self.start("db", "load", "a.db", "--batch", "10")
+        process.stdin.write(b"".join(b"%08d\tx\n" % i for i in range(100)))
+        process.stdin.flush()
+        self.await_("the socket", lambda: os.path.exists(self.path("a.db.sock")))
+        self.await_("rows", lambda: self.db("scan", "a.db", "--count") == "100\n")
+        self.assertIn("through a.db.sock", self.db("stat", "a.db"))
+        self.assertTrue(json.loads(self.db("stat", "a.db", "--json"))["served"])
+        self.db("put", "a.db", "k", "v")
+        self.db("put", "a.db", "k", "v", "-t", "4")
+        self.assertEqual(self.db("get", "a.db", "k"), "v")
+        self.db("del", "a.db", "k")
+        self.db("del", "a.db", "--prefix", "0000009", "--yes")
+        self.db("verify", "a.db")
+        self.db("backup", "a.db", "live.bak")
+        self.db("compact", "a.db", "small.db")
+        self.db("dump", "a.db", "live.dump")
+        self.assertIn("table 0 plain 90\n", self.read("live.dump").decode())
+        self.fails(4, "a.db is open in process", "db", "restore", "live.bak", "a.db", "--force", "--yes")
+        process.stdin.close()
+        self.assertEqual(process.wait(timeout=30), 0)
+        want = self.ok("db", "dump", "a.db", "--format", "stream")
+        for copy in ("live.bak", "small.db"):
+            self.assertEqual(self.ok("db", "dump", copy, "--format", "stream"), want)
+
+    def test_progress_is_shown_at_a_terminal_after_a_second(self):
+        process, master, _ = self.at_terminal("db", "load", "a.db", "--batch", "10", stdin_too=False)
+        for i in range(16):
+            process.stdin.write(b"".join(b"%04d%04d\tx\n" % (i, j) for j in range(10)))
+            process.stdin.flush()
+            time.sleep(0.1)
+        process.stdin.close()
+        status, text = self.shown(process, master)
+        self.assertEqual(status, 0)
+        self.assertRegex(text, r"\rload|load: \d+ rows, .*/s")
+        self.assertRegex(text, r"160 rows loaded in")
+        process, master, _ = self.at_terminal("db", "load", "a.db", "--quiet", stdin_too=False)
+        process.stdin.close()
+        self.assertEqual(self.shown(process, master), (0, ""))
+
+
+# ---- Files --------------------------------------------------------------------------------------
+
+class Files(Case):
+    def flip(self, name, offset):
+        data = bytearray(self.read(name))
+        data[offset] ^= 0x40
+        self.write(name, bytes(data))
+
+    def test_stat(self):
+        self.fill("a.db", 1000)
+        self.db("put", "a.db", "k", "v", "-t", "3", "--dupsort")
+        stat = json.loads(self.db("stat", "a.db", "--json"))
+        self.assertEqual(stat["tables"], [{"table": 0, "kind": "plain", "rows": 1000, "depth": 2},
+                                          {"table": 3, "kind": "dupsort", "rows": 1, "depth": 1}])
+        self.assertEqual(stat["data_bytes"], os.path.getsize(self.path("a.db")))
+        self.assertEqual((stat["file"], stat["page_size"], stat["served"]), ("a.db", 4096, False))
+        text = self.db("stat", "a.db")
+        self.assertRegex(text, r"(?m)^page size  4096$")
+        self.assertRegex(text, r"(?m)^    3  dupsort +1 +1$")
+
+    def test_verify_names_each_finding(self):
+        self.fill("a.db", 2000)
+        self.assertEqual(self.run_("db", "verify", "a.db").stdout, b"")
+        self.assertEqual(json.loads(self.db("verify", "a.db", "--json")),
+                         {"file": "a.db", "ok": True, "findings": []})
+        self.db("backup", "a.db", "b.db")
+        self.flip("b.db", 20 * 4096 + 100)
+        result = self.run_("db", "verify", "b.db")
+        self.assertEqual(result.returncode, 6)
+        self.assertRegex(result.stdout.decode(), r"page 20")
+        self.assertRegex(result.stderr.decode(), r"findings?; see what can be saved: sapling db recover b.db")
+        result = self.run_("db", "verify", "b.db", "--json")
+        found = json.loads(result.stdout)
+        self.assertEqual((result.returncode, found["ok"], len(found["findings"]) > 0), (6, False, True))
+        self.fails(6, r"sapling db recover b.db", "db", "scan", "b.db")
+
+    def test_what_is_no_database(self):
+        self.write("text", "hello\n" * 10000)
+        os.mkdir(self.path("directory"))
+        for verb in ("stat", "scan", "verify", "dump"):
+            self.fails(6, "text: not a Sapling database", "db", verb, "text")
+            self.fails(1, "directory is a directory", "db", verb, "directory")
+        self.fails(6, "not a Sapling database", "db", "put", "text", "k", "v")
+        self.assertEqual(self.read("text"), b"hello\n" * 10000)
+        self.fails(6, "text is no backup", "db", "restore", "text", "x.db")
+        self.fails(1, "it is a directory", "db", "load", "x.db", "directory")
+        self.assertEqual(self.files(), ["directory", "text"])
+
+    def test_backup_and_restore(self):
+        self.fill("a.db", 3000)
+        want = self.ok("db", "dump", "a.db", "--format", "stream")
+        result = self.run_("db", "backup", "a.db", "a.bak")
+        self.assertRegex(result.stderr.decode(), r"\Aa.bak: [\d.]+ KiB in [\d.]+ s\n\Z")
+        out = json.loads(self.db("backup", "a.db", "b.bak", "--json"))
+        self.assertEqual((out["target"], out["bytes"]), ("b.bak", os.path.getsize(self.path("b.bak"))))
+        image = self.ok("db", "backup", "a.db", "-")
+        self.fails(4, r"a.bak exists\nchoose another name, or replace it with --force", "db", "backup", "a.db", "a.bak")
+        self.db("backup", "a.db", "a.bak", "--force")
+        self.db("restore", "a.bak", "b.db")
+        self.db("restore", "-", "c.db", stdin=image)
+        self.db("restore", "-", "d.db", stdin=want)
+        out = json.loads(self.db("restore", "-", "e.db", "--json", stdin=want))
+        self.assertEqual((out["file"], out["bytes"]), ("e.db", os.path.getsize(self.path("e.db"))))
+        for name in ("b.db", "c.db", "d.db", "e.db"):
+            self.assertEqual(self.ok("db", "dump", name, "--format", "stream"), want)
+            self.db("put", name, "k", "v")
+            self.db("verify", name)
+        self.assertEqual(self.files(), ["a.bak", "a.db", "b.bak", "b.db", "c.db", "d.db", "e.db"])
+
+    def test_restore_replaces_only_when_told_so(self):
+        self.fill("a.db", 100)
+        self.db("backup", "a.db", "a.bak")
+        self.db("put", "b.db", "k", "precious")
+        self.fails(4, "b.db exists", "db", "restore", "a.bak", "b.db")
+        self.fails(2, r"replace the database b.db by a.bak: not done without being sure\nsay so with --yes",
+                   "db", "restore", "a.bak", "b.db", "--force")
+        process, master, _ = self.at_terminal("db", "restore", "a.bak", "b.db", "--force", answer=b"\n")
+        self.assertEqual(self.shown(process, master)[0], 1)
+        self.assertEqual(self.db("get", "b.db", "k"), "precious")
+        self.db("restore", "a.bak", "b.db", "--force", "--yes")
+        self.assertEqual(self.db("scan", "b.db", "--count"), "100\n")
+        self.db("put", "b.db", "k", "v")
+        os.unlink(self.path("b.db"))
+        self.fails(4, "b.db is missing, but its log is there", "db", "restore", "a.bak", "b.db")
+        self.db("restore", "a.bak", "b.db", "--force", "--yes")
+        self.assertEqual(self.db("scan", "b.db", "--count"), "100\n")
+
+    def test_damaged_backups_leave_nothing_and_replace_nothing(self):
+        self.fill("a.db", 2000)
+        image = self.ok("db", "backup", "a.db", "-")
+        stream = self.ok("db", "dump", "a.db", "--format", "stream")
+        self.db("put", "old.db", "k", "v")
+        rng = random.Random(3)
+        for whole, name in ((image, "image"), (stream, "stream")):
+            for i in range(8):
+                bad = bytearray(whole)
+                if i % 2:
+                    bad = bad[:rng.randrange(100, len(bad))]
+                else:
+                    # Behind both copies of the meta, of which one is enough.
+                    bad[rng.randrange(20480, len(bad))] ^= 1 << rng.randrange(8)
+                self.fails(6, r"standard input is (damaged|cut off).*\nuse another backup",
+                           "db", "restore", "-", "new.db", stdin=bytes(bad))
+                self.fails(6, r"standard input is (damaged|cut off)",
+                           "db", "restore", "-", "old.db", "--force", "--yes", stdin=bytes(bad))
+                self.assertEqual(self.files(), ["a.db", "old.db"], name)
+        self.assertEqual(self.db("get", "old.db", "k"), "v")
+
+    def test_targets_are_not_databases_in_use_or_devices(self):
+        self.fill("a.db", 10)
+        self.db("put", "b.db", "k", "v")
+        for verb in ("backup", "compact"):
+            self.fails(4, r"b.db is a database with a log of its own", "db", verb, "a.db", "b.db", "--force")
+            self.fails(4, r"/dev/null is not a regular file", "db", verb, "a.db", "/dev/null", "--force")
+            self.fails(4, r"bin is a directory", "db", verb, "a.db", "bin", "--force")
+            self.fails(1, r"cannot write no/such: No such file", "db", verb, "a.db", "no/such")
+        self.assertEqual(self.db("get", "b.db", "k"), "v")
+
+    def test_compact_is_smaller_and_the_same(self):
+        self.fill("a.db", 20000)
+        self.db("del", "a.db", "--range", "row/00001000", "row/00019000", "--yes")
+        out = json.loads(self.db("compact", "a.db", "b.db", "--json"))
+        self.assertEqual(out["bytes"], os.path.getsize(self.path("b.db")))
+        self.assertLess(out["bytes"], os.path.getsize(self.path("a.db")) / 4)
+        self.assertEqual(self.ok("db", "dump", "b.db", "--format", "stream"),
+                         self.ok("db", "dump", "a.db", "--format", "stream"))
+        self.fails(4, "b.db exists", "db", "compact", "a.db", "b.db")
+        self.db("compact", "a.db", "b.db", "--force")
+        self.assertEqual(self.files(), ["a.db", "b.db"])
+        self.assertFalse([n for n in os.listdir(self.dir) if ".tmp-" in n])
+
+    def test_interrupted_copies_leave_no_target(self):
+        self.fill("a.db", 150000, width=300)
+        self.write("a.stream", self.ok("db", "dump", "a.db", "--format", "stream"))
+        self.db("backup", "a.db", "a.bak")
+        before = sorted(n for n in os.listdir(self.dir) if not n.startswith("a.db-"))
+        for args in (("backup", "a.db", "t"), ("compact", "a.db", "t"), ("dump", "a.db", "t"),
+                     ("restore", "a.bak", "t"), ("restore", "a.stream", "t")):
+            interrupted = 0
+            for _ in range(20):
+                process = self.start("db", *args)
+                self.await_("the temporary file", lambda: process.poll() is not None or any(
+                    ".tmp-" in n for n in os.listdir(self.dir)))
+                process.send_signal(signal.SIGINT)
+                error = process.stderr.read().decode()
+                status = process.wait(timeout=60)
+                self.assertIn(status, (0, 130), (args, error))
+                if status == 130:
+                    interrupted += 1
+                    self.assertIn("interrupted", error)
+                    left = sorted(n for n in os.listdir(self.dir) if not n.startswith("a.db-"))
+                    self.assertEqual(left, before, args)
+                    break
+                for name in os.listdir(self.dir):
+                    if name not in before and not name.startswith("a.db-"):
+                        os.unlink(self.path(name))
+            self.assertEqual(interrupted, 1, f"{args} was never interrupted")
+
+    def test_full_disk_is_told_and_leaves_nothing(self):
+        self.fill("a.db", 20000)
+        self.db("dump", "a.db", "a.dump")
+        before = self.files()
+        small = 256 << 10
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (small, small))
+
+        for args in (("backup", "a.db", "t"), ("dump", "a.db", "t"), ("compact", "a.db", "t")):
+            error = self.fails(1, r"(?s)\bt\b|a\.db", "db", *args, preexec_fn=limit)
+            self.assertRegex(error, "File too large|no room|make room")
+            self.assertEqual(self.files(), before, args)
+
+    def test_full_file_system(self):
+        disk = self.path("disk")
+        os.mkdir(disk)
+        libc = ctypes.CDLL(None, use_errno=True)
+        if libc.mount(b"tmpfs", disk.encode(), b"tmpfs", 0, b"size=2m") != 0:
+            self.skipTest("no mounts here")
+        self.addCleanup(libc.umount2, disk.encode(), 2)
+        self.fill("a.db", 50000)
+        for args in (("backup", "a.db", "disk/t"), ("dump", "a.db", "disk/t"), ("compact", "a.db", "disk/t")):
+            error = self.fails(1, "disk/t", "db", *args)
+            self.assertIn("make room", error)
+            self.assertEqual(os.listdir(disk), [], args)
+        self.write("a.bak", self.ok("db", "backup", "a.db", "-"))
+        self.fails(1, "disk/t", "db", "restore", "a.bak", "disk/t")
+        self.assertEqual(os.listdir(disk), [])
+        error = self.fails(1, "disk/l.db", "db", "load", "disk/l.db", stdin="a\t1\n")
+        self.assertIn("make room", error)
+
+    def test_permission_is_told(self):
+        if os.getuid() != 0:
+            self.skipTest("needs root to become another user")
+        binary = self.path("sapling-copy")
+        shutil.copy(COMMAND, binary)
+        os.chmod(binary, 0o755)
+        self.db("put", "a.db", "k", "v")
+        os.chmod(self.path("a.db"), 0o600)
+
+        def drop():
+            os.setgid(65534)
+            os.setuid(65534)
+
+        for args in (["get", "a.db", "k"], ["put", "a.db", "k", "v"], ["put", "new.db", "k", "v"]):
+            result = subprocess.run([binary, "db", *args], cwd=self.dir, env=self.env, check=False,
+                                    capture_output=True, text=True, preexec_fn=drop)
+            self.assertEqual(result.returncode, 1, (args, result))
+            self.assertRegex(result.stderr, r"sapling: .*\.db.*Permission denied")
+
+    def test_file_of_an_owner_that_does_not_serve_is_busy(self):
+        self.db("put", "a.db", "k", "v")
+        import fcntl
+        with open(self.path("a.db-lock"), "r+b") as lock:
+            # Open-file-description locks conflict with those of the engine.
+            flock = bytes(ctypes.c_short(fcntl.F_WRLCK)) + bytes(ctypes.c_short(os.SEEK_SET)) + bytes(28)
+            fcntl.fcntl(lock, getattr(fcntl, "F_OFD_SETLK", 37), flock)
+            error = self.fails(4, "a.db", "db", "get", "a.db", "k")
+            self.assertIn("try again", error)
+
+
+# ---- JSON ---------------------------------------------------------------------------------------
+
+class Json(Case):
+    def test_results_are_one_object_and_lists_one_a_line(self):
+        self.assertEqual(json.loads(self.db("put", "a.db", "k", "v", "--json")), {"rows": 1})
+        self.assertEqual(json.loads(self.db("get", "a.db", "k", "--json")), {"key": "k", "value": "v"})
+        self.db("put", "a.db", r"\xff", r"\x00a", "--json")
+        self.assertEqual([json.loads(l) for l in self.db("scan", "a.db", "--json").splitlines()],
+                         [{"key": "k", "value": "v"}, {"key_hex": "ff", "value": "\0a"}])
+        self.assertEqual(json.loads(self.db("scan", "a.db", "--json", "--count")), {"rows": 2})
+        self.assertEqual(json.loads(self.db("del", "a.db", "k", "--json")), {"rows": 1})
+        self.assertEqual(json.loads(self.db("del", "a.db", "--prefix", "", "--json", "--dry-run")), {"rows": 1})
+        self.assertEqual(json.loads(self.db("del", "a.db", "--prefix", "", "--json", "--yes")), {"rows": 1})
+        out = json.loads(self.db("dump", "a.db", "d", "--json"))
+        self.assertEqual(out, {"target": "d", "bytes": os.path.getsize(self.path("d"))})
+
+    def test_errors_are_objects_on_standard_error(self):
+        self.db("put", "a.db", "k", "v")
+        self.write("text", "x" * 20000)
+        for status, code, *args in ((1, "failed", "db", "get", ".", "k"),
+                                    (2, "usage", "db", "get", "a.db"),
+                                    (2, "usage", "nothing"),
+                                    (3, "not_found", "db", "get", "none.db", "k"),
+                                    (3, "not_found", "db", "get", "a.db", "x"),
+                                    (4, "conflict", "db", "put", "a.db", "k", "v", "--new"),
+                                    (6, "corrupt", "db", "stat", "text")):
+            result = self.run_(*args, "--json")
+            self.assertEqual((result.returncode, result.stdout), (status, b""), args)
+            error = json.loads(result.stderr)["error"]
+            self.assertEqual((error["exit"], error["code"]), (status, code))
+            self.assertTrue(error["message"])
+        process = self.start("db", "load", "b.db", "--json")
+        self.await_("the socket", lambda: os.path.exists(self.path("b.db.sock")))
+        process.send_signal(signal.SIGINT)
+        error = json.loads(process.stderr.read())["error"]
+        self.assertEqual((process.wait(), error["code"], error["exit"]), (130, "interrupted", 130))
+
+
+# ---- Documents ----------------------------------------------------------------------------------
+
+class Documents(Case):
+    """```console blocks of the pages: `$ ` begins a command, what follows is what it prints (both
+    streams); `...` in a line stands for anything. A page runs in one directory."""
+
+    PAGES = ["README.md", "docs/reference/command.md"] + sorted(
+        "docs/howto/" + n for n in (os.listdir(os.path.join(ROOT, "docs/howto"))
+                                    if os.path.isdir(os.path.join(ROOT, "docs/howto")) else []))
+
+    def blocks(self, page):
+        with open(os.path.join(ROOT, page), encoding="utf-8") as file:
+            return re.findall(r"^```console\n(.*?)^```$", file.read(), re.M | re.S)
+
+    def test_every_page_shows_what_happens(self):
+        commands = 0
+        for page in self.PAGES:
+            blocks = self.blocks(page)
+            self.assertTrue(blocks, page)
+            where = self.path(page.replace("/", "-"))
+            os.mkdir(where)
+            for block in blocks:
+                for command, expected in re.findall(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", block, re.M):
+                    result = subprocess.run(["bash", "-c", command], cwd=where, env=self.env, check=False,
+                                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                            stdin=subprocess.DEVNULL, timeout=SECONDS)
+                    pattern = ".*".join(re.escape(p) for p in expected.rstrip("\n").split("..."))
+                    self.assertRegex(result.stdout.rstrip("\n"), rf"(?s)\A{pattern}\Z",
+                                     f"{page}: {command}")
+                    commands += 1
+        self.assertGreaterEqual(commands, 30)
+
+    def test_the_reference_has_every_verb_and_option(self):
+        with open(os.path.join(ROOT, "docs/reference/command.md"), encoding="utf-8") as file:
+            text = file.read()
+        for words in verbs():
+            if words[0] != "db":
+                continue
+            self.assertRegex(text, rf"(?m)^## {words[1]}$")
+            section = re.search(rf"(?ms)^## {words[1]}$(.*?)(?=^## |\Z)", text).group(1)
+            help_ = self.ok(*words, "--help").decode().split("      --json")[0]
+            for option in re.findall(r"^  .{4}(--[a-z-]+)", help_, re.M):
+                self.assertIn(option, section, words)
+
+
+class Count(unittest.TextTestResult):
+    passed = 0
+
+    def addSuccess(self, test):
+        super().addSuccess(test)
+        self.passed += 1
+
+
+def main():
+    global COMMAND
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--name", default="cli-test")
+    parser.add_argument("command")
+    parser.add_argument("tests", nargs="*")
+    args = parser.parse_args()
+    COMMAND = os.path.abspath(args.command)
+    loader = unittest.defaultTestLoader
+    suite = loader.loadTestsFromModule(sys.modules[__name__])
+    if args.tests:
+        suite = unittest.TestSuite(t for group in suite for t in group
+                                   if any(name in t.id() for name in args.tests))
+    result = unittest.TextTestRunner(stream=sys.stdout, verbosity=1, resultclass=Count).run(suite)
+    failed = len(result.failures) + len(result.errors)
+    print(f"{args.name}: {result.passed} passed, {failed} failed")
+    return 1 if failed or result.passed == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
