@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 
-enum { BATCH_ROWS = 10000, BATCH_BYTES = 8 << 20, TEXT = 400 };
+enum { BATCH_ROWS = 10000, BATCH_BYTES = 8 << 20, TEXT = 400, POLL_MS = 100 };
 
 typedef struct Pending {
     size_t key_at; /* in `bytes` */
@@ -88,7 +89,9 @@ static Pending pending_at(const Load *load, size_t i)
 static void make_change(const Load *load, size_t i, AccessChange *change)
 {
     Pending row = pending_at(load, i);
-    const uint8_t *key = load->bytes.data + row.key_at;
+    /* Rows that are all empty have no bytes. */
+    const uint8_t *bytes = load->bytes.len == 0 ? (const uint8_t *)"" : load->bytes.data;
+    const uint8_t *key = bytes + row.key_at;
 
     *change = (AccessChange){.op = load->op,
                              .dbi = row.dbi,
@@ -293,17 +296,19 @@ static int load_rows(Load *load)
 
 /* ---- The call ---------------------------------------------------------------------------------- */
 
-/* A signal ends the wait for input that does not come. */
+/* Input that does not come is waited for in small parts, to see an interruption. */
 static long read_input(void *ctx, void *bytes, size_t len)
 {
     const int *fd = (const int *)ctx;
+    struct pollfd wait = {.fd = *fd, .events = POLLIN};
 
-    for (;;) {
-        long got = read(*fd, bytes, len);
-        if (got >= 0 || errno != EINTR || interrupt_pending()) {
-            return got;
+    while (poll(&wait, 1, POLL_MS) <= 0) {
+        if (interrupt_pending()) {
+            errno = EINTR;
+            return -1;
         }
     }
+    return read(*fd, bytes, len);
 }
 
 static int csv_columns(const Call *call, CsvColumns *columns, Buf *join, Buf *delimiter)

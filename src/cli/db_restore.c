@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,7 +19,7 @@
 #include "sapling/owner.h"
 #include "sapling/sapling.h"
 
-enum { MAGIC_LEN = 8, PIECE = 64 << 10, MESSAGE = 400, METAS = 4 };
+enum { MAGIC_LEN = 8, PIECE = 64 << 10, MESSAGE = 400, METAS = 4, POLL_MS = 100 };
 
 static const char stream_magic[] = "SAPSTRM1";
 
@@ -74,6 +75,10 @@ static size_t read_some(Restore *restore, void *bytes, size_t len)
         to[done++] = restore->start[restore->start_used++];
     }
     while (done < len && !interrupt_pending()) {
+        struct pollfd wait = {.fd = restore->fd, .events = POLLIN};
+        if (poll(&wait, 1, POLL_MS) <= 0) {
+            continue;
+        }
         ssize_t got = read(restore->fd, to + done, len - done);
         if (got == 0) {
             break;
@@ -172,7 +177,7 @@ static int build_from_stream(Restore *restore)
                               .on_message = on_message,
                               .callback_ctx = restore};
 
-    if (buf_printf(&work, "%s.work%c", restore->target.temp, '\0') != SAP_OK) {
+    if (buf_printf(&work, "%s-work%c", restore->target.temp, '\0') != SAP_OK) {
         return ui_no_memory(restore->call->ui);
     }
     int rc = sap_db_open_path((const char *)work.data, &options, &db);

@@ -184,12 +184,12 @@ static int escape_of(const char *p, const char *end, size_t *len_out)
 
 int parse_text(Slice text, Buf *out, const char **why_out)
 {
-    const char *p = (const char *)text.data;
+    const char *p = text.len == 0 ? "" : (const char *)text.data;
     const char *end = p + text.len;
     size_t before = out->len;
     int rc = buf_reserve(out, text.len);
 
-    while (text.len > 0 && p < end && rc == SAP_OK) {
+    while (p < end && rc == SAP_OK) {
         const char *slash = (const char *)memchr(p, '\\', (size_t)(end - p));
         size_t plain = (size_t)((slash != NULL ? slash : end) - p);
         rc = buf_append(out, p, plain);

@@ -63,7 +63,7 @@ static RowKind no_memory(RowReader *reader)
 
 static const char *input_at(const RowReader *reader)
 {
-    return (const char *)reader->input.data + reader->at;
+    return reader->input.data == NULL ? "" : (const char *)reader->input.data + reader->at;
 }
 
 static size_t input_left(const RowReader *reader)

@@ -1,63 +1,74 @@
 #include "cli/interrupt.h"
 
-#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
+#include <stdatomic.h>
+#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/output.h"
+#include "cli/target.h"
 
-enum { NAMES = 3 };
+static atomic_bool pending;
+static atomic_bool held;
+static bool as_json;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* half_made */
+static const char *half_made;
 
-static volatile sig_atomic_t pending;
-static volatile sig_atomic_t held;
-static volatile sig_atomic_t as_json;
-static pthread_t main_thread;
-/* Set while names[] holds what is to be removed. */
-static volatile sig_atomic_t armed;
-static char names[NAMES][PATH_MAX + 8];
-
-static void on_signal(int number)
+static void interrupted_signals(sigset_t *set)
 {
-    static const char plain[] = "sapling: interrupted\n";
-    static const char json[] =
-        "{\"error\":{\"code\":\"interrupted\",\"exit\":130,\"message\":\"interrupted\"}}\n";
+    (void)sigemptyset(set);
+    (void)sigaddset(set, SIGINT);
+    (void)sigaddset(set, SIGTERM);
+}
 
-    /* The main thread may sleep in a read, which only a signal to it ends. */
-    if (pthread_equal(pthread_self(), main_thread) == 0) {
-        (void)pthread_kill(main_thread, number);
-        return;
+static _Noreturn void end_now(void)
+{
+    const char *text =
+        as_json
+            ? "{\"error\":{\"code\":\"interrupted\",\"exit\":130,\"message\":\"interrupted\"}}\n"
+            : "sapling: interrupted\n";
+
+    /* Never unlocked: nothing may get its name, or be begun, while the rest is removed. */
+    (void)pthread_mutex_lock(&lock);
+    if (half_made != NULL) {
+        target_remove_db(half_made);
     }
-    if (held != 0 && pending == 0) {
-        pending = 1;
-        return;
-    }
-    for (int i = 0; armed != 0 && i < NAMES; i++) {
-        (void)unlink(names[i]);
-    }
-    const char *text = as_json != 0 ? json : plain;
-    size_t len = (as_json != 0 ? sizeof json : sizeof plain) - 1;
-    if (write(STDERR_FILENO, text, len) < 0) {
-        _exit(EXIT_INTERRUPTED);
-    }
+    ssize_t written = write(STDERR_FILENO, text, strlen(text));
+    (void)written;
     _exit(EXIT_INTERRUPTED);
+}
+
+static void *wait_for_signals(void *unused)
+{
+    sigset_t set;
+    int number = 0;
+
+    (void)unused;
+    interrupted_signals(&set);
+    for (;;) {
+        if (sigwait(&set, &number) == 0 && (!atomic_load(&held) || atomic_load(&pending))) {
+            end_now();
+        }
+        atomic_store(&pending, true);
+    }
 }
 
 void interrupt_install(bool json)
 {
-    struct sigaction action;
+    pthread_t thread;
+    sigset_t set;
 
-    as_json = json ? 1 : 0;
-    main_thread = pthread_self();
-    memset(&action, 0, sizeof action);
-    action.sa_handler = on_signal;
-    (void)sigemptyset(&action.sa_mask);
-    (void)sigaddset(&action.sa_mask, SIGINT);
-    (void)sigaddset(&action.sa_mask, SIGTERM);
-    (void)sigaction(SIGINT, &action, NULL);
-    (void)sigaction(SIGTERM, &action, NULL);
+    as_json = json;
+    interrupted_signals(&set);
+    /* Without the thread the signals keep what they do by default. */
+    (void)pthread_sigmask(SIG_BLOCK, &set, NULL);
+    if (pthread_create(&thread, NULL, wait_for_signals, NULL) != 0) {
+        (void)pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    } else {
+        (void)pthread_detach(thread);
+    }
     /* A reader that went away, and a file at its largest, are found where they are written to. */
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGXFSZ, SIG_IGN);
@@ -65,24 +76,17 @@ void interrupt_install(bool json)
 
 void interrupt_hold(void)
 {
-    held = 1;
+    atomic_store(&held, true);
 }
 
 bool interrupt_pending(void)
 {
-    return pending != 0;
+    return atomic_load(&pending);
 }
 
 void interrupt_remove(const char *path)
 {
-    static const char *const suffixes[NAMES] = {"", "-lock", "-new"};
-
-    armed = 0;
-    if (path == NULL || strlen(path) >= PATH_MAX) {
-        return;
-    }
-    for (int i = 0; i < NAMES; i++) {
-        (void)snprintf(names[i], sizeof names[i], "%s%s", path, suffixes[i]);
-    }
-    armed = 1;
+    (void)pthread_mutex_lock(&lock);
+    half_made = path;
+    (void)pthread_mutex_unlock(&lock);
 }

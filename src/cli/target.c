@@ -236,8 +236,7 @@ static Part part_of(const char *file, const char *name)
     if (strncmp(rest, "-wal.", 5) == 0) {
         return PART_LOG;
     }
-    return rest[0] == '\0' || strcmp(rest, "-lock") == 0 || strcmp(rest, "-new") == 0 ? PART_OTHER
-                                                                                      : PART_NONE;
+    return rest[0] == '\0' || rest[0] == '-' ? PART_OTHER : PART_NONE;
 }
 
 /* How many segments of a log there are; removes them, and with `others` the rest too. */

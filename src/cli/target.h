@@ -43,7 +43,8 @@ bool target_abandon(Target *target);
 bool target_has_log(const char *path);
 /* Removes it, and syncs the directory. */
 int target_remove_log(const Target *target);
-/* Removes a database under a temporary name: the data file and all that the engine put beside it. */
+/* Removes a database under a temporary name: the data file and all of that name with "-..." behind
+ * it, which the engine puts beside it. */
 void target_remove_db(const char *path);
 
 #endif
