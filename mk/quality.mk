@@ -48,6 +48,7 @@ docs-test: build/libsapling.a ## Compile and run the examples of the documents
 
 tools-test: tidy-test docs-test ## Test the checker, the test runner and the documents
 	$(Q)$(PYTHON) tests/tools/run_tests_test.py
+	$(Q)$(PYTHON) tests/tools/mutants_test.py
 
 repro-check: build/libsapling.a build/libsapling.so ## Build again in another directory and compare bytes
 	$(Q)sh tools/repro_check.sh build/libsapling.a build/libsapling.so
