@@ -102,7 +102,7 @@ static void expect_source_and_target(Cuts *cuts, uint64_t mark)
         expect_goes_on(cuts, cuts->state_copy, STEPS, STEPS);
     }
     (void)reach_spoil(cuts->state.path, &cuts->rng);
-    expect_goes_on(cuts, cuts->state.path, STEPS, STEPS);
+    expect_goes_on(cuts, cuts->state.path, STEPS, STEPS + mark);
     if (!there) {
         SapEnv *db = copies_open(&cuts->state, cuts->state.path);
         EXPECT_RC(sap_db_compact(db, cuts->state_copy),
@@ -126,6 +126,7 @@ START_TEST(power_cut_during_a_compaction)
         SapEnv *db = file_bed_open(&cuts.run);
         EXPECT_RC(sap_db_compact(db, cuts.run_copy), SAP_OK);
         crash_mark(trace, 1);
+        EXPECT_RC(history_step(&cuts.history, db, STEPS + 1), SAP_OK);
         file_bed_close(db);
         crash_trace_stop(trace);
         cut_everywhere(&cuts, trace, expect_source_and_target);

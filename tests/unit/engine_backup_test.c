@@ -668,6 +668,35 @@ START_TEST(copy_made_within_a_write_transaction_has_the_commit_before_it)
 }
 END_TEST
 
+/* Whether a commit is durable can change at any time; what was never hidden proves nothing. */
+START_TEST(copies_have_durable_commits_only)
+{
+    enum { TRIES = 400 };
+    unsigned hidden[WAYS] = {0};
+    SapEnv *db = file_bed_open(&bed);
+
+    for (size_t way = 0; way < WAYS; way++) {
+        for (uint32_t i = 0; i < TRIES; i++) {
+            SapTxnCtx *txn = begin(db);
+            uint64_t lsn = 0;
+            Forge forge;
+            put(txn, 0, "value", &i, sizeof i);
+            EXPECT_RC(sap_txn_commit_async(txn, &lsn), SAP_OK);
+            EXPECT_RC(ways[way].make(db, copy_path), SAP_OK);
+            bool durable = sap_db_durable_lsn(db) >= lsn;
+            forge_read(&forge, copy_path);
+            EXPECT(durable || forge.meta.txnid < lsn, "copied before it was durable");
+            hidden[way] += forge.meta.txnid < lsn;
+            forge_free(&forge);
+            EXPECT_RC(unlink(copy_path), 0);
+        }
+        printf("%s: %u of %d commits were not durable yet\n", ways[way].name, hidden[way], TRIES);
+        ck_assert_uint_gt(hidden[way], 0);
+    }
+    file_bed_close(db);
+}
+END_TEST
+
 START_TEST(misuse_is_refused)
 {
     SapEnv *db = file_bed_open(&bed);
@@ -1032,6 +1061,7 @@ int main(void)
     tcase_add_test(tcase, memory_can_be_copied_if_a_file_could_hold_it);
     tcase_add_test(tcase, memory_that_no_file_could_hold_is_refused);
     tcase_add_test(tcase, copy_made_within_a_write_transaction_has_the_commit_before_it);
+    tcase_add_test(tcase, copies_have_durable_commits_only);
     tcase_add_test(tcase, misuse_is_refused);
     tcase_add_test(tcase, target_of_a_compaction_must_be_new);
     tcase_add_test(tcase, database_whose_name_is_the_targets_first_one_is_not_touched);
