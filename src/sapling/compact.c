@@ -141,10 +141,9 @@ static int page_make(void *ctx, uint8_t **page_out)
     return SAP_OK;
 }
 
-static int page_done(void *ctx, uint8_t *page)
+static int page_done(void *ctx)
 {
     Compact *compact = (Compact *)ctx;
-    (void)page;
     return image_put_page(&compact->image, &compact->out);
 }
 

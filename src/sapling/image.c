@@ -112,11 +112,11 @@ static int catalog_make(void *ctx, uint8_t **page_out)
     return SAP_OK;
 }
 
-static int catalog_done(void *ctx, uint8_t *page)
+static int catalog_done(void *ctx)
 {
     Image *image = (Image *)ctx;
-    seal(image, page);
-    return buf_append(&image->catalog, page, image->page_size);
+    seal(image, image->page);
+    return buf_append(&image->catalog, image->page, image->page_size);
 }
 
 static int add_catalog_row(TreeBuild *build, const CatalogRow *row, uint32_t key_len,

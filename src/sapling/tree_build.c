@@ -25,10 +25,9 @@ static int level_page_make(void *ctx, uint8_t **page_out)
     return pager_alloc(&txn->env->pager, &txn->level, 1, page_out);
 }
 
-static int level_page_done(void *ctx, uint8_t *page)
+static int level_page_done(void *ctx)
 {
     (void)ctx;
-    (void)page;
     return SAP_OK;
 }
 
@@ -94,7 +93,7 @@ static int level_flush(TreeBuild *build, uint32_t level)
                        .child_word = page_no(page) | node_runs_flag(page),
                        .rows = node_rows(page)};
     at->count = 0;
-    rc = build->pages.done(build->pages.ctx, page);
+    rc = build->pages.done(build->pages.ctx);
     return rc == SAP_OK ? level_push(build, level + 1, &item) : rc;
 }
 
@@ -162,7 +161,7 @@ static int leaf_flush(TreeBuild *build)
     uint32_t last = build->row_count - 1;
     build->last = build->passing ? build->rows[last] : leaf_row(page, last);
     build->leaf_count++;
-    rc = build->pages.done(build->pages.ctx, page);
+    rc = build->pages.done(build->pages.ctx);
     if (rc == SAP_OK) {
         rc = level_push(build, 0, &item);
     }

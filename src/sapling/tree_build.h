@@ -12,8 +12,8 @@
 typedef struct BuildPages {
     /* One to fill, whose header has its number and birth. */
     int (*make)(void *ctx, uint8_t **page_out);
-    /* It is full, and not used any more. */
-    int (*done)(void *ctx, uint8_t *page);
+    /* That one is filled, and not used any more. */
+    int (*done)(void *ctx);
     void *ctx;
 } BuildPages;
 
