@@ -65,7 +65,8 @@ static int open_source(Recover *r, Owner *owner, const char *path)
         rc = owner_enter(owner, r->source.file.fd);
     }
     if (rc == SAP_BUSY) {
-        return recover_tell(r, rc, "open, by process %" PRId64 ": close it first", pid);
+        return pid != 0 ? recover_tell(r, rc, "open, by process %" PRId64 ": close it first", pid)
+                        : recover_tell(r, rc, "open: close it first");
     }
     rc = rc == SAP_OK ? salvage_begin(&r->source, path) : rc;
     if (rc == SAP_INVALID) {
@@ -271,12 +272,16 @@ static int claim_target(Recover *r, Target *target)
     bool log = false;
     bool unfinished = false;
     int64_t pid = 0;
-    int rc = owner_lock(&target->owner, target->path, false, &pid);
-    if (rc == SAP_BUSY) {
-        return recover_tell(r, rc, "the target %s is open, by process %" PRId64, target->path, pid);
+    int rc = exists(target->path, &there);
+    if (rc == SAP_OK && !there) {
+        rc = owner_lock(&target->owner, target->path, false, &pid);
     }
-    if (rc == SAP_OK) {
-        rc = exists(target->path, &there);
+    if (rc == SAP_BUSY) {
+        return recover_tell(r, rc, "the target %s is being made, by process %" PRId64, target->path,
+                            pid);
+    }
+    if (rc == SAP_OK && !there) {
+        rc = exists(target->path, &there); /* again: until now another could have made it */
     }
     if (rc == SAP_OK) {
         rc = exists(target->unfinished, &unfinished);

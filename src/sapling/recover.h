@@ -44,6 +44,7 @@ typedef struct Recover {
     Buf lost;        /* LostRange each, in order of tables and keys */
     Buf bounds;      /* the keys of those */
     Buf leaves;      /* FoundLeaf each; of all tables, in order of tables, the youngest first */
+    uint64_t *known; /* pages counted as damaged, or as a value by some row: need not be so */
     uint64_t *sound; /* pages that looking for leaves found in order; NULL: not looked yet */
 
     uint64_t dropped; /* puts of the log that could not be made */

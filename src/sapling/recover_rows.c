@@ -97,11 +97,16 @@ static const char *show_key(const Table *table, Bound key, char text[KEY_TEXT])
 
 /* ---- Damage --------------------------------------------------------------------------------- */
 
-static void mark_seen(Recover *r, uint64_t pgno, uint64_t pages)
+static void mark(const Recover *r, uint64_t *bits, uint64_t pgno, uint64_t pages)
 {
     for (uint64_t i = pgno; i < pgno + pages && i < r->source.high; i++) {
-        arena_set_bit(r->source.seen, (uint32_t)i);
+        arena_set_bit(bits, (uint32_t)i);
     }
+}
+
+static void mark_seen(Recover *r, uint32_t pgno)
+{
+    mark(r, r->source.seen, pgno, 1);
 }
 
 static int keep_bound(Recover *r, Bound bound, size_t *at_out, uint32_t *len_out, bool *has_out)
@@ -123,7 +128,7 @@ static int note_lost(Recover *r, LostRange range, Bound lo, Bound hi)
     }
     if (rc == SAP_OK && range.pgno != 0) {
         r->report.pages_damaged++;
-        mark_seen(r, range.pgno, 1);
+        mark(r, r->known, range.pgno, 1);
     }
     return rc;
 }
@@ -210,7 +215,7 @@ static int read_value(Recover *r, const LeafRow *row, uint64_t birth, Slice *val
                                 page_birth(r->run.data) > birth)) {
         *damage_out = "is another value";
     }
-    mark_seen(r, row_run(row), run_pages(r->source.page_size, row_run_len(row)));
+    mark(r, r->known, row_run(row), run_pages(r->source.page_size, row_run_len(row)));
     *value_out = *damage_out == NULL ? (Slice){r->run.data + PAGE_HEADER, r->run.len - PAGE_HEADER}
                                      : (Slice){0};
     return SAP_OK;
@@ -254,6 +259,9 @@ static int place_row(Recover *r, uint32_t dbi, const LeafRow *row, uint64_t birt
                             row_run(row), damage);
     }
     bool put = false;
+    if (table->pairs != NULL) {
+        value = (Slice){0}; /* a pair has none beside itself */
+    }
     rc = put_absent(r, dbi, row, value, &put);
     if (rc == SAP_OK && put && !reached) {
         r->report.rows_unplaced++;
@@ -396,7 +404,7 @@ static int walk(Recover *r, uint32_t dbi, const Place *place)
             r, (LostRange){.dbi = dbi, .pgno = place->pgno, .damage = damage, .rows = place->rows},
             place->lo, place->hi);
     }
-    mark_seen(r, place->pgno, 1);
+    mark_seen(r, place->pgno);
     if (!page_is_leaf(page)) {
         return walk_children(r, dbi, place, page);
     }
@@ -415,9 +423,7 @@ static int collect(void *ctx, const uint8_t *page)
     uint32_t pages = page[PAGE_TYPE] == PAGE_OVERFLOW ? load_u32le(page + PAGE_RUN_PAGES) : 1;
     FoundLeaf leaf = {
         .dbi = page_flags(page) & PAGE_DBI_MASK, .pgno = page_no(page), .birth = page_birth(page)};
-    for (uint32_t i = 0; i < pages && leaf.pgno + i < r->source.high; i++) {
-        arena_set_bit(r->sound, leaf.pgno + i);
-    }
+    mark(r, r->sound, leaf.pgno, pages);
     return page[PAGE_TYPE] == PAGE_LEAF && leaf.dbi <= ENV_CATALOG
                ? buf_append(&r->leaves, &leaf, sizeof leaf)
                : SAP_OK;
@@ -720,7 +726,7 @@ static int find_catalog(Recover *r)
         const uint8_t *page = NULL;
         rc = load_leaf(r, &leaves[i], &page);
         if (rc == SAP_OK && !arena_bit(source->seen, leaves[i].pgno)) {
-            mark_seen(r, leaves[i].pgno, 1);
+            mark_seen(r, leaves[i].pgno);
             note_catalog_leaf(r, page, source->used != NULL);
         }
     }
@@ -798,7 +804,7 @@ static void count_damaged(Recover *r)
     }
     for (uint32_t pgno = file_first_page(source->page_size); pgno < source->high; pgno++) {
         if (arena_bit(source->used, pgno) && !arena_bit(source->seen, pgno) &&
-            !arena_bit(r->sound, pgno)) {
+            !arena_bit(r->known, pgno) && !arena_bit(r->sound, pgno)) {
             r->report.pages_damaged++;
         }
     }
@@ -841,7 +847,8 @@ static void tell_tables(Recover *r)
 int recover_rows(Recover *r)
 {
     r->tables = (SourceTable *)mem_zalloc(MEM_SCRATCH, (SAP_MAX_DBI + 1) * sizeof *r->tables);
-    if (r->tables == NULL) {
+    r->known = (uint64_t *)mem_zalloc(MEM_SCRATCH, r->source.words * sizeof *r->known);
+    if (r->tables == NULL || r->known == NULL) {
         return SAP_NOMEM;
     }
     tell_header(r);
@@ -872,6 +879,7 @@ void recover_rows_release(Recover *r)
         mem_free(MEM_SCRATCH, r->room[depth], (size_t)3 * r->source.page_size);
     }
     mem_free(MEM_SCRATCH, r->tables, (SAP_MAX_DBI + 1) * sizeof *r->tables);
+    mem_free(MEM_SCRATCH, r->known, r->source.words * sizeof *r->known);
     mem_free(MEM_SCRATCH, r->sound, r->source.words * sizeof *r->sound);
     buf_release(&r->run);
     buf_release(&r->lost);

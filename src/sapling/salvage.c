@@ -30,6 +30,12 @@ static bool birth_fits(const Salvage *s, const uint8_t *page)
     return page_birth(page) > 0 && page_birth(page) <= s->newest;
 }
 
+static uint32_t pages_in_file(const Salvage *s)
+{
+    uint64_t pages = s->size / s->page_size;
+    return pages < CHILD_OWNS_RUNS ? (uint32_t)pages : CHILD_OWNS_RUNS;
+}
+
 /* Whether so many bytes from the page on are in the file. */
 static bool within(const Salvage *s, uint32_t pgno, uint64_t bytes)
 {
@@ -219,8 +225,7 @@ static int try_page_size(Salvage *s, const Guess *guess, uint32_t page_size, uin
 {
     *nodes_out = 0;
     s->page_size = page_size;
-    s->high =
-        (uint32_t)(s->size / page_size < CHILD_OWNS_RUNS ? s->size / page_size : CHILD_OWNS_RUNS);
+    s->high = pages_in_file(s);
     for (uint32_t pgno = file_first_page(page_size); pgno < s->high; pgno++) {
         const char *damage = NULL;
         int rc = salvage_node(s, pgno, s->page, &damage); /* without an id: by its bytes */
@@ -326,8 +331,7 @@ static int find_youngest(Salvage *s, Youngest *youngest)
 {
     *youngest = (Youngest){.salvage = s};
     s->newest = UINT64_MAX;
-    s->high = (uint32_t)(s->size / s->page_size < CHILD_OWNS_RUNS ? s->size / s->page_size
-                                                                  : CHILD_OWNS_RUNS);
+    s->high = pages_in_file(s);
     return salvage_each(s, note_birth, youngest);
 }
 
@@ -370,7 +374,7 @@ static int make_bits(Salvage *s)
 static int begin_with_meta(Salvage *s)
 {
     s->has_meta = true;
-    s->high = s->meta.high;
+    s->high = s->meta.high < pages_in_file(s) ? s->meta.high : pages_in_file(s);
     s->newest = s->meta.txnid;
     int rc = make_bits(s);
     return rc == SAP_OK && s->meta.bitmap != 0 ? load_bitmap(s, s->meta.bitmap) : rc;

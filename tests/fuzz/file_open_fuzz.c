@@ -1,5 +1,5 @@
 /* Files that are wrong, with right checksums if the input says so: whatever is in them, opening
- * and every call behind it ends, and with a code.
+ * and every call behind it ends, and with a code; and what is recovered from them is sound.
  *
  * An input is a file among some that are made once, how to seal it, changes of its bytes, and calls.
  */
@@ -502,6 +502,28 @@ static void copy(Choice *choice, SapEnv *db, bool sound)
     EXPECT(rc == SAP_OK || (rc == SAP_CORRUPT && !sound), "a copy answered %d", rc);
 }
 
+/* What can be read of it makes a sound file. */
+static void recover(void)
+{
+    SapRecoverOptions options = {.comparators = bed.options.comparators,
+                                 .comparator_count = bed.options.comparator_count,
+                                 .on_message = ignore};
+    SapOpenOptions plain = bed.options;
+    SapRecoverReport report;
+    SapEnv *db = NULL;
+    char target[FILES_PATH_MAX + 8];
+
+    snprintf(target, sizeof target, "%s-saved", bed.path);
+    int rc = sap_db_recover(bed.path, target, &options, &report);
+    EXPECT(rc == SAP_OK || rc == SAP_INVALID, "recover answered %d", rc);
+    if (rc == SAP_OK) {
+        plain.page_size = 0;
+        EXPECT_RC(sap_db_open_path(target, &plain, &db), SAP_OK);
+        EXPECT_RC(sap_db_verify(db, ignore, NULL), SAP_OK);
+        EXPECT_RC(sap_db_close(db), SAP_OK);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const SapSyncMode modes[] = {SAP_SYNC_NONE, SAP_SYNC_COMMIT};
@@ -525,6 +547,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else {
         forge_write_data(&sample->edited, bed.path);
     }
+    recover();
     (void)file_bed_messages(&bed);
     int rc = file_bed_try(&bed, &db);
     if (rc != SAP_OK) {

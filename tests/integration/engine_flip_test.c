@@ -32,8 +32,8 @@ enum {
     PAIRS = 1,
     REVERSE = 2,
     COMMITS = 6,
-    DATA_STRIDE = SANITIZED ? 61 : 1,   /* bytes of the data file of a closed DB */
-    OPEN_STRIDE = SANITIZED ? 499 : 53, /* the same of one with a log, which is opened to write */
+    DATA_STRIDE = SANITIZED ? 23 : 1,   /* bytes of the data file of a closed DB */
+    OPEN_STRIDE = SANITIZED ? 211 : 53, /* the same of one with a log, which is opened to write */
     LOG_STRIDE = SANITIZED ? 7 : 1,
     ZERO_STRIDE = SANITIZED ? 8009 : 997,
     RECOVER_ONE_IN = SANITIZED ? 40 : 400,

@@ -652,6 +652,86 @@ START_TEST(any_copies_of_the_header_damaged_cost_no_row)
 }
 END_TEST
 
+/* What checksums are made with was in the header, and nowhere else. */
+START_TEST(without_header_and_log_pages_in_use_are_taken_by_their_look)
+{
+    Forge forge;
+    RowSet all;
+    RowSet rows;
+
+    make_file(NULL);
+    forge_read(&forge, bed.path);
+    rowset_of_pages(&all, &forge);
+    for (uint64_t number = 1; number < 64; number++) {
+        char path[FILES_PATH_MAX + 40];
+        snprintf(path, sizeof path, "%s-wal.%016" PRIx64, bed.path, number);
+        (void)unlink(path);
+    }
+    hurt_file(bed.path, 0, FILE_HEADER, HURT_ZEROS);
+    SapRecoverReport report = recover_rows_of(&rows);
+    expect_rows(&rows, &all);
+    ck_assert_uint_eq(report.tables, TABLES);
+    EXPECT(strstr(messages, "its id is lost") != NULL, "the messages:\n%s", messages);
+    rowset_free(&rows);
+    /* Without the bitmap nothing tells them from pages that were never committed. */
+    for (uint32_t pgno = file_first_page(forge.meta.page_size); pgno < forge_pages(&forge);
+         pgno++) {
+        if (page_flags(forge_page(&forge, pgno)) == ENV_CATALOG) {
+            hurt_file(bed.path, (uint64_t)pgno * forge.meta.page_size, 64, HURT_ZEROS);
+        }
+    }
+    (void)recover_rows_of(&rows);
+    ck_assert_uint_eq(rows.count, 0);
+    rowset_free(&rows);
+    rowset_free(&all);
+    forge_free(&forge);
+}
+END_TEST
+
+START_TEST(truncated_file_keeps_the_rows_of_the_pages_it_has)
+{
+    static bool damaged[MAX_PAGES];
+    Forge forge;
+    RowSet ever = {0};
+    uint32_t trials = 0;
+    size_t kept = 0;
+
+    make_file(&ever);
+    forge_read(&forge, bed.path);
+    uint32_t pages = forge_pages(&forge);
+    memset(damaged, 0, sizeof damaged);
+    for (uint32_t cut = pages - 1; cut > file_first_page(forge.meta.page_size);
+         cut -= cut < 20 ? 1 : 19) {
+        RowSet rows;
+        RowSet reachable;
+        expect_context("cut to %u of %u pages", cut, pages);
+        for (uint32_t pgno = cut; pgno < pages; pgno++) {
+            damaged[pgno] = true;
+        }
+        EXPECT(truncate(bed.path, (off_t)cut * forge.meta.page_size - 1 + trials % 2) == 0,
+               "cannot cut");
+        damaged[cut - 1] = trials % 2 == 0;
+        rowset_of_sound_pages(&reachable, &forge, damaged);
+        (void)recover_rows_of(&rows);
+        for (size_t i = 0; i < reachable.count; i++) {
+            EXPECT(rowset_has(&rows, &reachable.rows[i]), "a row of table %u is missing:\n%s",
+                   reachable.rows[i].dbi, messages);
+        }
+        for (size_t i = 0; i < rows.count; i++) {
+            EXPECT(rowset_has(&ever, &rows.rows[i]), "a row was never committed");
+        }
+        kept += rows.count;
+        trials++;
+        rowset_free(&rows);
+        rowset_free(&reachable);
+    }
+    printf("%u cuts, %zu rows kept\n", trials, kept);
+    ck_assert(trials > 10 && kept > 0);
+    rowset_free(&ever);
+    forge_free(&forge);
+}
+END_TEST
+
 START_TEST(without_any_header_the_log_is_replayed_too)
 {
     RowSet with;
@@ -1010,6 +1090,7 @@ START_TEST(refusals_leave_everything_as_it_was)
     EXPECT_RC(try_recover(out.path, &report), SAP_BUSY);
     EXPECT(strstr(messages, "close it first") != NULL, "the messages:\n%s", messages);
     file_bed_close(db);
+    EXPECT_RC(try_recover(bed.path, &report), SAP_EXISTS);
     files_copy(bed.path, out.path);
     expect_refused(SAP_EXISTS, "exists already");
     ck_assert_int_eq(unlink(out.path), 0);
@@ -1178,6 +1259,8 @@ static Suite *recover_suite(void)
     tcase_add_test(tcase, each_page_of_a_large_catalog_damaged_costs_no_row);
     tcase_add_test(tcase, table_without_its_comparator_is_left_out_and_named);
     tcase_add_test(tcase, any_copies_of_the_header_damaged_cost_no_row);
+    tcase_add_test(tcase, without_header_and_log_pages_in_use_are_taken_by_their_look);
+    tcase_add_test(tcase, truncated_file_keeps_the_rows_of_the_pages_it_has);
     tcase_add_test(tcase, without_any_header_the_log_is_replayed_too);
     tcase_add_test(tcase, header_and_bitmap_lost_bring_back_old_rows_at_most_and_say_so);
     tcase_add_test(tcase, each_group_of_the_log_damaged_loses_it_and_those_behind_it);
