@@ -119,6 +119,10 @@ static const Option restore_options[] = {
      "of a database made of a stream: 4096 (the default) to 32768"},
     NO_MORE,
 };
+static const Option recover_options[] = {
+    {OPTION_YES, 'y', "yes", NULL, NULL, true, "do not ask, whatever is lost"},
+    NO_MORE,
+};
 static const Option help_options[] = {
     {OPTION_MAN, 0, "man", NULL, NULL, false, "the man page"},
     NO_MORE,
@@ -251,6 +255,19 @@ const Command commands[] = {
      "  Each finding is a line on standard output, and the exit code is 6 then.\n",
      {EXIT_NOT_FOUND, EXIT_CONFLICT, EXIT_CORRUPT},
      db_verify_verb},
+    {"db",
+     "recover",
+     "Keep it safe",
+     "save what can still be read of a damaged file",
+     "FILE [TARGET]",
+     1,
+     2,
+     recover_options,
+     {"sapling db recover shop.db", "sapling db recover shop.db saved.db --yes"},
+     "  Without TARGET it only says what would be lost, with exit code 6 if anything is. With it, that\n"
+     "  is shown first, and it asks. FILE, which nobody may have open, is not changed.\n",
+     {EXIT_NOT_FOUND, EXIT_CONFLICT, EXIT_CORRUPT, EXIT_INTERRUPTED},
+     db_recover_verb},
     {"db",
      "dump",
      "Move it",

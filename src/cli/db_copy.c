@@ -35,7 +35,7 @@ static int report_copy(const Copy *copy, uint64_t from_size)
         return EXIT_DONE;
     }
     if (call->ui->json) {
-        return ui_object(call->ui, json_pack("{s:s,s:I,s:f}", "target", target, "bytes",
+        return ui_object(call->ui, json_pack("{s:o,s:I,s:f}", "target", json_text(target), "bytes",
                                              (json_int_t)copy->target.size, "seconds", seconds));
     }
     if (from_size > 0) {

@@ -96,8 +96,8 @@ static int report(Dump *dump)
     char time[UI_TEXT];
 
     if (call->ui->json) {
-        return ui_object(call->ui, json_pack("{s:s,s:I}", "target", dump->target.path, "bytes",
-                                             (json_int_t)dump->target.size));
+        return ui_object(call->ui, json_pack("{s:o,s:I}", "target", json_text(dump->target.path),
+                                             "bytes", (json_int_t)dump->target.size));
     }
     ui_note(call->ui, "%s: %s in %s", dump->target.path, ui_bytes(dump->target.size, size),
             ui_seconds(progress_seconds(&dump->progress), time));

@@ -39,7 +39,7 @@ static int stat_as_json(const Call *call, const char *path, Access *access, cons
         tables == NULL || object == NULL ? SAP_NOMEM : access_tables(access, add_table, tables);
 
     if (rc == SAP_OK &&
-        (json_set_bytes(object, "file", slice_from_str(path)) != 0 ||
+        (json_object_set_new(object, "file", json_text(path)) != 0 ||
          json_object_set_new(object, "served", json_boolean(access_is_remote(access))) != 0 ||
          json_object_set_new(object, "page_size", json_integer(stat->page_size)) != 0 ||
          json_object_set_new(object, "data_bytes", json_integer((json_int_t)stat->data_size)) !=
@@ -114,7 +114,7 @@ static void on_finding(const char *text, void *ctx)
 
     findings->count++;
     if (findings->list != NULL) {
-        (void)json_array_append_new(findings->list, json_string(text));
+        (void)json_array_append_new(findings->list, json_text(text));
     } else {
         (void)puts(text);
     }
@@ -142,8 +142,8 @@ int db_verify_verb(const Call *call)
     }
     code = rc == SAP_OK ? EXIT_DONE : EXIT_CORRUPT;
     if (call->ui->json) {
-        int said = ui_object(call->ui, json_pack("{s:s,s:b,s:o}", "file", path, "ok", rc == SAP_OK,
-                                                 "findings", findings.list));
+        int said = ui_object(call->ui, json_pack("{s:o,s:b,s:o}", "file", json_text(path), "ok",
+                                                 rc == SAP_OK, "findings", findings.list));
         code = code == EXIT_DONE ? said : code;
     } else if (rc == SAP_OK) {
         ui_note(call->ui, "%s: no damage found in %s", path,

@@ -289,7 +289,7 @@ static int report(const Restore *restore)
     char time[UI_TEXT];
 
     if (ui->json) {
-        return ui_object(ui, json_pack("{s:s,s:I,s:f}", "file", restore->path, "bytes",
+        return ui_object(ui, json_pack("{s:o,s:I,s:f}", "file", json_text(restore->path), "bytes",
                                        (json_int_t)restore->target.size, "seconds", seconds));
     }
     ui_note(ui, "%s: %s, checked, in %s", restore->path, ui_bytes(restore->target.size, size),

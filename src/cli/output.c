@@ -67,8 +67,8 @@ static bool fail_as_json(int exit_code, const char *hint, const char *message)
     bool ok = error != NULL && outer != NULL &&
               json_object_set_new(error, "code", json_string(exit_name(exit_code))) == 0 &&
               json_object_set_new(error, "exit", json_integer(exit_code)) == 0 &&
-              json_set_bytes(error, "message", slice_from_str(message)) == 0 &&
-              (hint == NULL || json_set_bytes(error, "hint", slice_from_str(hint)) == 0) &&
+              json_object_set_new(error, "message", json_text(message)) == 0 &&
+              (hint == NULL || json_object_set_new(error, "hint", json_text(hint)) == 0) &&
               json_object_set(outer, "error", error) == 0 &&
               json_dumpf(outer, stderr, JSON_COMPACT) == 0;
 
@@ -168,6 +168,7 @@ void ui_note(const Ui *ui, const char *format, ...)
     if (ui->quiet || ui->json) {
         return;
     }
+    (void)fflush(stdout);
     va_start(args, format);
     (void)vfprintf(stderr, format, args);
     va_end(args);
@@ -194,6 +195,22 @@ int ui_confirm(const Ui *ui, bool yes, const char *what)
 }
 
 /* ---- Results ---------------------------------------------------------------------------------- */
+
+json_t *json_text(const char *text)
+{
+    Slice bytes = slice_from_str(text);
+    Buf escaped = {0};
+    json_t *string = NULL;
+
+    if (utf8_valid(bytes.data, bytes.len)) {
+        return json_string(text);
+    }
+    if (format_text(&escaped, bytes) == SAP_OK) {
+        string = json_stringn((const char *)escaped.data, escaped.len);
+    }
+    buf_release(&escaped);
+    return string;
+}
 
 int json_set_bytes(json_t *object, const char *name, Slice bytes)
 {

@@ -62,6 +62,8 @@ int ui_confirm(const Ui *ui, bool yes, const char *what);
 /* Prints the object as a line on standard output and releases it. NULL: out of memory. EXIT_DONE,
  * or what went wrong. */
 int ui_object(const Ui *ui, json_t *object);
+/* A text from outside as a string, with escapes if it is not UTF-8. NULL: out of memory. */
+json_t *json_text(const char *text);
 /* Adds bytes to an object: as NAME if they are UTF-8, otherwise as NAME_hex. */
 int json_set_bytes(json_t *object, const char *name, Slice bytes);
 

@@ -549,6 +549,42 @@ class Files(Case):
         self.assertEqual((result.returncode, found["ok"], len(found["findings"]) > 0), (6, False, True))
         self.fails(6, r"sapling db recover b.db", "db", "scan", "b.db")
 
+    def test_recover_shows_losses_asks_and_saves_the_rest(self):
+        self.fill("a.db", 2000)
+        sound = self.ok("db", "dump", "a.db", "--format", "stream")
+        self.assertRegex(self.db("recover", "a.db"), r"\Acan be saved: 2,000 rows of 1 table, .*\nlost: nothing\n\Z")
+        self.db("recover", "a.db", "whole.db")
+        self.assertEqual(self.ok("db", "dump", "whole.db", "--format", "stream"), sound)
+        self.flip("a.db", 20 * 4096 + 100)
+        before = self.read("a.db")
+        look = self.run_("db", "recover", "a.db")
+        self.assertEqual(look.returncode, 6)
+        lost = int(re.search(r"(?m)^lost: (\d+) rows", look.stdout.decode()).group(1))
+        self.assertGreater(lost, 0)
+        self.assertIn("page 20", look.stdout.decode())
+        self.fails(2, r"make b.db of what can be saved: not done without being sure", "db", "recover", "a.db", "b.db")
+        process, master, _ = self.at_terminal("db", "recover", "a.db", "b.db", answer=b"n\n")
+        self.assertEqual(self.shown(process, master)[0], 1)
+        self.assertEqual(self.files(), ["a.db", "whole.db"])
+        process, master, _ = self.at_terminal("db", "recover", "a.db", "b.db", answer=b"y\n")
+        self.assertEqual(self.shown(process, master)[0], 0)
+        self.assertEqual(self.db("scan", "b.db", "--count"), f"{2000 - lost}\n")
+        self.db("verify", "b.db")
+        out = json.loads(self.db("recover", "a.db", "c.db", "--yes", "--json"))
+        self.assertEqual((out["rows"], out["rows_lost"], len(out["losses"]) > 0), (2000 - lost, lost, True))
+        self.assertEqual((out["file"], out["target"], out["pages_damaged"]), ("a.db", "c.db", 1))
+        self.fails(4, "c.db exists", "db", "recover", "a.db", "c.db", "--yes")
+        self.fails(3, "there is no file none", "db", "recover", "none", "d.db", "--yes")
+        self.assertEqual(self.read("a.db"), before)
+
+    def test_names_that_are_not_utf8_are_told(self):
+        name = b"caf\xe9.db"
+        self.ok("db", "put", name, "k", "v")
+        self.assertEqual(json.loads(self.ok("db", "stat", name, "--json"))["file"], "caf\\xe9.db")
+        self.assertEqual(json.loads(self.ok("db", "verify", name, "--json"))["file"], "caf\\xe9.db")
+        error = json.loads(self.run_("db", "get", name + b"x", "k", "--json").stderr)["error"]
+        self.assertIn("caf\\xe9.dbx", error["message"])
+
     def test_what_is_no_database(self):
         self.write("text", "hello\n" * 10000)
         os.mkdir(self.path("directory"))
@@ -650,12 +686,12 @@ class Files(Case):
         self.db("backup", "a.db", "a.bak")
         before = sorted(n for n in os.listdir(self.dir) if not n.startswith("a.db-"))
         for args in (("backup", "a.db", "t"), ("compact", "a.db", "t"), ("dump", "a.db", "t"),
-                     ("restore", "a.bak", "t"), ("restore", "a.stream", "t")):
+                     ("restore", "a.bak", "t"), ("restore", "a.stream", "t"), ("recover", "a.db", "t")):
             interrupted = 0
             for _ in range(20):
                 process = self.start("db", *args)
                 self.await_("the temporary file", lambda: process.poll() is not None or any(
-                    ".tmp-" in n for n in os.listdir(self.dir)))
+                    ".tmp-" in n or "-recovering" in n for n in os.listdir(self.dir)))
                 process.send_signal(signal.SIGINT)
                 error = process.stderr.read().decode()
                 status = process.wait(timeout=60)
@@ -663,7 +699,9 @@ class Files(Case):
                 if status == 130:
                     interrupted += 1
                     self.assertIn("interrupted", error)
-                    left = sorted(n for n in os.listdir(self.dir) if not n.startswith("a.db-"))
+                    # A lock holds nothing, and stays where a database was or was to be.
+                    left = sorted(n for n in os.listdir(self.dir)
+                                  if not n.startswith("a.db-") and n != "t-lock")
                     self.assertEqual(left, before, args)
                     break
                 for name in os.listdir(self.dir):

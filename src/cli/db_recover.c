@@ -1,0 +1,174 @@
+/* db_recover.c - recover: what can still be read of a damaged file. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/db.h"
+#include "cli/interrupt.h"
+#include "sapling/sapling.h"
+
+enum { MESSAGE = 600 };
+
+typedef struct Recover {
+    const Call *call;
+    const char *path;
+    const char *target; /* NULL: only look */
+    json_t *losses;     /* NULL: printed as they come */
+    bool silent;        /* they have been told already */
+    char last[MESSAGE]; /* the last message, in case the call fails */
+    SapRecoverReport report;
+} Recover;
+
+static void on_message(const char *text, void *ctx)
+{
+    Recover *recover = (Recover *)ctx;
+
+    (void)snprintf(recover->last, sizeof recover->last, "%s", text);
+    if (recover->silent) {
+        return;
+    }
+    if (recover->losses != NULL) {
+        (void)json_array_append_new(recover->losses, json_text(text));
+    } else {
+        (void)puts(text);
+    }
+}
+
+static bool is_sound(const SapRecoverReport *report)
+{
+    return report->pages_damaged == 0 && report->rows_lost == 0 && report->commits_lost == 0 &&
+           report->tables_lost == 0 && report->first_lost_lsn == 0 && report->doubtful == 0;
+}
+
+static int try_recover(Recover *recover, const char *target)
+{
+    SapRecoverOptions options = {.on_message = on_message, .callback_ctx = recover};
+    const Ui *ui = recover->call->ui;
+    int rc = sap_db_recover(recover->path, target, &options, &recover->report);
+
+    if (rc == SAP_OK) {
+        return EXIT_DONE;
+    }
+    if (rc == SAP_NOTFOUND) {
+        return ui_fail(ui, EXIT_NOT_FOUND, NULL, "there is no file %s", recover->path);
+    }
+    if (rc == SAP_EXISTS) {
+        return ui_fail(ui, EXIT_CONFLICT, "choose another name", "%s, or its log, exists", target);
+    }
+    return ui_fail_code(ui, rc, recover->path, recover->last);
+}
+
+static void show_report(const Recover *recover, bool done)
+{
+    const SapRecoverReport *report = &recover->report;
+    char rows[UI_TEXT];
+    char lost[UI_TEXT];
+
+    (void)printf("%s: %s of %" PRIu64 " %s, %" PRIu64 " commits of the log\n",
+                 done ? "saved" : "can be saved", ui_rows(report->rows, rows), report->tables,
+                 report->tables == 1 ? "table" : "tables", report->commits_replayed);
+    if (is_sound(report)) {
+        (void)puts("lost: nothing");
+        return;
+    }
+    (void)printf("lost: %s, %" PRIu64 " tables, %" PRIu64 " commits; damaged pages: %" PRIu64 "\n",
+                 ui_rows(report->rows_lost, lost), report->tables_lost, report->commits_lost,
+                 report->pages_damaged);
+    if (report->rows_unplaced > 0) {
+        (void)printf("found apart from their table: %s\n", ui_rows(report->rows_unplaced, rows));
+    }
+    if (report->doubtful != 0) {
+        (void)puts("doubtful: rows that had been deleted or replaced may have come back");
+    }
+}
+
+static int report_as_json(const Recover *recover)
+{
+    const SapRecoverReport *r = &recover->report;
+
+    return ui_object(
+        recover->call->ui,
+        json_pack(
+            "{s:o,s:o?,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:b,s:O}", "file", json_text(recover->path),
+            "target", recover->target == NULL ? NULL : json_text(recover->target), "rows",
+            (json_int_t)r->rows, "rows_lost", (json_int_t)r->rows_lost, "rows_unplaced",
+            (json_int_t)r->rows_unplaced, "tables", (json_int_t)r->tables, "tables_lost",
+            (json_int_t)r->tables_lost, "commits_replayed", (json_int_t)r->commits_replayed,
+            "commits_lost", (json_int_t)r->commits_lost, "pages_damaged",
+            (json_int_t)r->pages_damaged, "doubtful", r->doubtful != 0, "losses", recover->losses));
+}
+
+static int show(const Recover *recover, bool done)
+{
+    if (recover->call->ui->json) {
+        return report_as_json(recover);
+    }
+    show_report(recover, done);
+    return EXIT_DONE;
+}
+
+static int look(Recover *recover)
+{
+    int code = try_recover(recover, NULL);
+
+    if (code == EXIT_DONE) {
+        code = show(recover, false);
+    }
+    return code == EXIT_DONE && !is_sound(&recover->report) ? EXIT_CORRUPT : code;
+}
+
+/* What would be lost is shown first; whoever says --yes has seen it. */
+static int save(Recover *recover)
+{
+    const Call *call = recover->call;
+    Buf unfinished = {0};
+    char question[MESSAGE];
+
+    if (!call_has(call, OPTION_YES)) {
+        int code = try_recover(recover, NULL);
+        if (code != EXIT_DONE) {
+            return code;
+        }
+        if (!is_sound(&recover->report)) {
+            if (!call->ui->json) {
+                show_report(recover, false);
+                (void)fflush(stdout);
+            }
+            (void)snprintf(question, sizeof question, "make %.300s of what can be saved",
+                           recover->target);
+            code = ui_confirm(call->ui, false, question);
+            if (code != EXIT_DONE) {
+                return code;
+            }
+        }
+        recover->silent = true;
+    }
+    /* The name that the engine gives it until it is whole. */
+    if (buf_printf(&unfinished, "%s-recovering%c", recover->target, '\0') != SAP_OK) {
+        return ui_no_memory(call->ui);
+    }
+    interrupt_remove((const char *)unfinished.data);
+    int code = try_recover(recover, recover->target);
+    interrupt_remove(NULL);
+    buf_release(&unfinished);
+    return code == EXIT_DONE ? show(recover, true) : code;
+}
+
+int db_recover_verb(const Call *call)
+{
+    Recover recover = {.call = call,
+                       .path = call_operand(call, 0),
+                       .target = call_operand(call, 1),
+                       .losses = call->ui->json ? json_array() : NULL};
+    struct stat st;
+    int code;
+
+    if (recover.target != NULL && lstat(recover.target, &st) == 0) {
+        code = ui_fail(call->ui, EXIT_CONFLICT, "choose another name", "%s exists", recover.target);
+    } else {
+        code = recover.target == NULL ? look(&recover) : save(&recover);
+    }
+    json_decref(recover.losses);
+    return code;
+}
