@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Plant known bugs, one at a time, and see that the tests catch each.
 
-mutants.py --list DIR            the mutants, one a line
+mutants.py --table DIR           the mutants as the table of DIR/README.md
 mutants.py --check DIR           each still fits the sources (its text occurs exactly once)
 mutants.py --run DIR --tree T    build each in T, made a copy of the sources, and run its tests
 
@@ -139,7 +139,7 @@ def run_one(mutant, tree, jobs):
 
 def main():
     parser = argparse.ArgumentParser(description="plants bugs and looks for tests that catch them")
-    parser.add_argument("--list", metavar="DIR")
+    parser.add_argument("--table", metavar="DIR")
     parser.add_argument("--check", metavar="DIR")
     parser.add_argument("--run", metavar="DIR")
     parser.add_argument("--tree", help="a copy of the sources, with a build of its own")
@@ -147,10 +147,11 @@ def main():
     parser.add_argument("--only", default="", help="mutants whose name contains this")
     parser.add_argument("--jobs", type=int, default=2)
     args = parser.parse_args()
-    mutants = [m for m in read_all(args.list or args.check or args.run) if args.only in m.name]
-    if args.list:
+    mutants = [m for m in read_all(args.table or args.check or args.run) if args.only in m.name]
+    if args.table:
+        print("| planted bug | in | caught by |\n| --- | --- | --- |")
         for m in mutants:
-            print(f"{m.name:32} {m.what}; {m.test}")
+            print(f"| {m.what} | `{m.file}` | `{m.test}` |")
         return 0
     complaints = [(m, m.complaint(args.root)) for m in mutants]
     complaints = [(m, c) for m, c in complaints if c]

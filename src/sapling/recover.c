@@ -159,12 +159,36 @@ static void judge_log(Recover *r, const WalRecovery *log)
     }
 }
 
+/* Whether something may be in a log: the header of a copy says that it has none, but one that was
+ * written since may have been lost. */
+static int may_have_log(const Salvage *source, bool *may_out)
+{
+    Buf name = {0};
+    uint64_t id = 0;
+    *may_out = !source->has_meta || !meta_without_log(&source->meta);
+    if (*may_out) {
+        return SAP_OK;
+    }
+    int rc = dbfile_find_log(source->path, &name, &id);
+    *may_out = rc == SAP_EXISTS && id == source->db_id;
+    buf_release(&name);
+    return rc == SAP_EXISTS ? SAP_OK : rc;
+}
+
 static int replay_log(Recover *r)
 {
     const Salvage *source = &r->source;
     WalPoint from = source->meta.wal;
     WalRecovery log = {0};
-    int rc = source->has_meta ? SAP_OK : wal_guess_start(source->path, source->db_id, &from);
+    bool guess = !source->has_meta || meta_without_log(&source->meta);
+    bool may_have = false;
+    int rc = may_have_log(source, &may_have);
+    if (rc == SAP_OK && !may_have) {
+        return SAP_OK;
+    }
+    if (rc == SAP_OK && guess) {
+        rc = wal_guess_start(source->path, source->db_id, &from);
+    }
     if (rc == SAP_OK) {
         rc = wal_read(source->path, source->db_id, &from, source->has_meta ? source->newest : 0,
                       replay_record, r, &log);

@@ -93,6 +93,14 @@ class MutantsTest(unittest.TestCase):
         for name in ("gone: ", "untested: ", "elsewhere: "):
             self.assertIn(name, output)
 
+    def test_page_of_planted_bugs_has_each(self):
+        directory = os.path.join(ROOT, "tests/mutants")
+        result = subprocess.run([sys.executable, TOOL, "--table", directory], capture_output=True,
+                                text=True, check=True)
+        with open(os.path.join(directory, "README.md"), encoding="utf-8") as file:
+            self.assertIn(result.stdout, file.read(),
+                          "bring it up to date: tools/mutants.py --table tests/mutants")
+
     def test_planted_bugs_of_the_project_fit(self):
         result = subprocess.run([sys.executable, TOOL, "--check", os.path.join(ROOT, "tests/mutants"),
                                  "--root", ROOT], capture_output=True, text=True, check=False)

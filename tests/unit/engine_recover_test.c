@@ -326,6 +326,55 @@ START_TEST(sound_file_is_rebuilt_with_the_same_content)
 }
 END_TEST
 
+/* The copy that compaction leaves in place of the file: it has no log. */
+static void make_copy(void)
+{
+    char copy[FILES_PATH_MAX + 8];
+
+    make_file(NULL);
+    snprintf(copy, sizeof copy, "%s-copy", bed.path);
+    SapEnv *db = file_bed_open(&bed);
+    EXPECT_RC(sap_db_compact(db, copy), SAP_OK);
+    file_bed_close(db);
+    size_t size = 0;
+    uint8_t *bytes = files_read(copy, &size);
+    crash_dir_empty(bed.dir);
+    FILE *file = fopen(bed.path, "w");
+    EXPECT(file != NULL && fwrite(bytes, 1, size, file) == size && fclose(file) == 0, "no copy");
+    free(bytes);
+}
+
+START_TEST(copy_that_has_no_log_misses_none)
+{
+    RowSet rows;
+
+    make_copy();
+    SapRecoverReport report = recover_rows_of(&rows);
+    expect_nothing_lost(&report);
+    ck_assert_uint_eq(message_count, 0);
+    expect_same_stream();
+    rowset_free(&rows);
+}
+END_TEST
+
+/* Its header was written anew since, and that is lost: the log tells. */
+START_TEST(copy_whose_newest_header_is_lost_keeps_its_log)
+{
+    RowSet rows;
+    size_t size = 0;
+
+    make_copy();
+    uint8_t *header = files_read(bed.path, &size);
+    uint32_t value_len = 100;
+    files_in_child(make_commits, &value_len);
+    files_write_at(bed.path, 0, header, FILE_HEADER);
+    free(header);
+    SapRecoverReport report = recover_rows_of(&rows);
+    EXPECT(report.commits_replayed > 0 && report.commits_lost == 0, "%s", messages);
+    rowset_free(&rows);
+}
+END_TEST
+
 START_TEST(log_of_a_file_that_was_not_closed_is_replayed)
 {
     RowSet rows;
@@ -1254,6 +1303,8 @@ static Suite *recover_suite(void)
     tcase_add_test(tcase, log_of_a_file_that_was_not_closed_is_replayed);
     tcase_add_test(tcase, tables_that_only_the_log_knows_are_there);
     tcase_add_test(tcase, empty_database_is_rebuilt_empty);
+    tcase_add_test(tcase, copy_that_has_no_log_misses_none);
+    tcase_add_test(tcase, copy_whose_newest_header_is_lost_keeps_its_log);
     tcase_add_test(tcase, each_page_damaged_costs_the_rows_on_it_and_no_others);
     tcase_add_test(tcase, messages_name_table_page_and_keys_of_a_loss);
     tcase_add_test(tcase, each_page_of_a_large_catalog_damaged_costs_no_row);
