@@ -16,11 +16,11 @@ lint: lint-tidy lint-cppcheck lint-shell ## Static analysis: clang-tidy, cppchec
 lint-tidy:
 	@echo '  TIDY    $(words $(LINT_SRCS)) files'
 	$(Q)printf '%s\n' $(LINT_SRCS) | xargs -r -P $(JOBS) -n 1 sh tools/clang_tidy.sh '$(CLANG_TIDY)' \
-	    '-std=c11 $(CPPFLAGS_ALL)'
+	    '-std=c11 $(CPPFLAGS_ALL) -DSAPLING_VERSION=$(VERSION)'
 
 # What every compiler predefines and cppcheck does not.
 CPPCHECK_DEFS := -D__GNUC__=12 -D__BYTE_ORDER__=1234 -D__ORDER_LITTLE_ENDIAN__=1234 \
-                 -D__ORDER_BIG_ENDIAN__=4321 -D__SIZEOF_POINTER__=8
+                 -D__ORDER_BIG_ENDIAN__=4321 -D__SIZEOF_POINTER__=8 -DSAPLING_VERSION=$(VERSION)
 
 lint-cppcheck:
 	@echo '  CPPCHECK src'

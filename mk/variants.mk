@@ -77,7 +77,7 @@ build/$1/obj/src/sapling/%.o: src/sapling/%.c build/$1/flags
 build/$1/obj/src/cli/%.o: src/cli/%.c build/$1/flags VERSION
 	@mkdir -p $$(@D)
 	@echo '  CC      $$@'
-	$$(Q)$$(call compile,$1,$$(WARN_SRC),-DSAPLING_VERSION='"$$(VERSION)"' $$(JANSSON_CFLAGS)) -c -o $$@ $$<
+	$$(Q)$$(call compile,$1,$$(WARN_SRC),-DSAPLING_VERSION=$$(VERSION) $$(JANSSON_CFLAGS)) -c -o $$@ $$<
 
 build/$1/obj/src/%.o: src/%.c build/$1/flags
 	@mkdir -p $$(@D)

@@ -426,11 +426,11 @@ int command_main(int argc, char **argv)
         return code;
     }
     /* Letters in one word can be more than words: each is one byte of an argument. */
-    size_t most = 0;
+    size_t most = 1;
     for (int i = 0; i < argc; i++) {
         most += strlen(argv[i]) + 1;
     }
-    parse.operands = (const char **)calloc((size_t)argc, sizeof *parse.operands);
+    parse.operands = (const char **)calloc((size_t)argc + 1, sizeof *parse.operands);
     parse.given = (GivenOption *)calloc(most, sizeof *parse.given);
     parse.call.operands = parse.operands;
     parse.call.given = parse.given;

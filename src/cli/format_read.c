@@ -181,7 +181,7 @@ static RowKind parse_line(RowReader *reader, Slice line)
 
 static RowKind next_line_row(RowReader *reader)
 {
-    Slice line;
+    Slice line = {NULL, 0};
     RowKind kind;
 
     do {
@@ -197,19 +197,51 @@ static bool line_is(Slice line, const char *text)
     return line.len == strlen(text) && memcmp(line.data, text, line.len) == 0;
 }
 
+/* Takes the number, or the word, behind the space at *p. False: there is none. */
+static bool take_number(const char **p, uint64_t *number_out)
+{
+    char *end = NULL;
+
+    if ((*p)[0] != ' ' || (*p)[1] < '0' || (*p)[1] > '9') {
+        return false;
+    }
+    errno = 0;
+    *number_out = strtoull(*p + 1, &end, 10);
+    *p = end;
+    return errno == 0;
+}
+
+static bool take_word(const char **p, char *word, size_t size)
+{
+    size_t len = (*p)[0] == ' ' ? strspn(*p + 1, "abcdefghijklmnopqrstuvwxyz") : 0;
+
+    if (len == 0 || len >= size) {
+        return false;
+    }
+    memcpy(word, *p + 1, len);
+    word[len] = '\0';
+    *p += len + 1;
+    return true;
+}
+
 static RowKind table_line(RowReader *reader, Slice line)
 {
+    static const char start[] = "table";
     char text[100];
     char kind[16];
-    uint32_t dbi = 0;
+    uint64_t dbi = 0;
     uint64_t rows = 0;
-    int used = 0;
+    const char *p = text + strlen(start);
 
-    (void)snprintf(text, sizeof text, "%.*s", (int)(line.len < 99 ? line.len : 99),
-                   (const char *)line.data);
-    if (sscanf(text, "table %" SCNu32 " %15s %" SCNu64 "%n", &dbi, kind, &rows, &used) != 3 ||
-        (size_t)used != line.len || dbi > SAP_MAX_DBI) {
+    if (line.len < strlen(start) || line.len >= sizeof text ||
+        memcmp(line.data, start, strlen(start)) != 0) {
         return say(reader, ROW_BAD, "neither `table N KIND ROWS` nor a row nor `end`");
+    }
+    memcpy(text, line.data, line.len);
+    text[line.len] = '\0';
+    if (!take_number(&p, &dbi) || !take_word(&p, kind, sizeof kind) || !take_number(&p, &rows) ||
+        p != text + line.len || dbi > SAP_MAX_DBI) {
+        return say(reader, ROW_BAD, "not a line `table N KIND ROWS`");
     }
     if (strcmp(kind, "plain") == 0) {
         reader->flags = 0;
@@ -219,9 +251,9 @@ static RowKind table_line(RowReader *reader, Slice line)
         reader->flags = SAP_DBI_TTL_META;
     } else {
         return say(reader, ROW_FATAL,
-                   "table %" PRIu32 " is of the kind '%s', which cannot be loaded", dbi, kind);
+                   "table %" PRIu64 " is of the kind '%s', which cannot be loaded", dbi, kind);
     }
-    reader->dbi = dbi;
+    reader->dbi = (uint32_t)dbi;
     reader->rows_left = rows;
     reader->in_table = true;
     return ROW_TABLE;
@@ -229,7 +261,7 @@ static RowKind table_line(RowReader *reader, Slice line)
 
 static RowKind next_dump_row(RowReader *reader)
 {
-    Slice line;
+    Slice line = {NULL, 0};
     RowKind kind = take_line(reader, &line);
 
     if (kind == ROW_DATA && !reader->started) {
@@ -294,9 +326,9 @@ static Slice field(const RowReader *reader, size_t i)
 {
     size_t start = i == 0 ? 0 : (size_t)list_at(&reader->fields, i - 1);
     size_t end = (size_t)list_at(&reader->fields, i);
-    const uint8_t *data = reader->scratch.data;
+    const char *data = reader->scratch.data == NULL ? "" : (const char *)reader->scratch.data;
 
-    return (Slice){data == NULL ? NULL : data + start, end - start};
+    return (Slice){data + start, end - start};
 }
 
 /* Finds where the record at the start of the input ends: *len_out without its line end, *lines_out

@@ -6,11 +6,12 @@
 #define BOLD  "\033[1m"
 #define PLAIN "\033[0m"
 
-enum { OPTION_COLUMN = 22 };
+/* The build passes the bare number: quotes would not survive all the tools that get it. */
+#define TEXT_OF_VALUE(x) #x
+#define TEXT_OF(macro)   TEXT_OF_VALUE(macro)
+#define VERSION_TEXT     TEXT_OF(SAPLING_VERSION)
 
-#ifndef SAPLING_VERSION
-#error "the build passes SAPLING_VERSION"
-#endif
+enum { OPTION_COLUMN = 22 };
 
 static void heading(const Ui *ui, const char *text)
 {
@@ -20,9 +21,9 @@ static void heading(const Ui *ui, const char *text)
 void help_version(const Ui *ui)
 {
     if (ui->json) {
-        (void)printf("{\"version\":\"%s\"}\n", SAPLING_VERSION);
+        (void)printf("{\"version\":\"%s\"}\n", VERSION_TEXT);
     } else {
-        (void)printf("sapling %s\n", SAPLING_VERSION);
+        (void)printf("sapling %s\n", VERSION_TEXT);
     }
 }
 
@@ -235,7 +236,7 @@ static void help_man(void)
 {
     (void)puts(
         ".\\\" Made by `sapling help --man`.\n"
-        ".TH SAPLING 1 \"\" \"sapling " SAPLING_VERSION "\" \"Sapling\"\n"
+        ".TH SAPLING 1 \"\" \"sapling " VERSION_TEXT "\" \"Sapling\"\n"
         ".SH NAME\nsapling \\- a durable store in a file, from the command line\n"
         ".SH SYNOPSIS\n\\fBsapling\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR]... "
         "[\\fIARGUMENT\\fR]...\n"

@@ -292,8 +292,9 @@ const char *ui_count(uint64_t count, char text[UI_TEXT])
 
 const char *ui_rows(uint64_t rows, char text[UI_TEXT])
 {
-    (void)ui_count(rows, text);
-    (void)strcat(text, rows == 1 ? " row" : " rows");
+    char count[UI_TEXT];
+
+    (void)snprintf(text, UI_TEXT, "%.30s %s", ui_count(rows, count), rows == 1 ? "row" : "rows");
     return text;
 }
 

@@ -297,8 +297,11 @@ START_TEST(a_dump_that_is_not_whole_is_refused_where_it_breaks)
     } cases[] = {
         {"sapling-dump 2\n", ROW_FATAL, 1, "not a dump"},
         {"sapling-dump 1\n a\t1\nend\n", ROW_BAD, 2, "before any table"},
-        {"sapling-dump 1\ntable x plain 1\nend\n", ROW_BAD, 2, "neither"},
-        {"sapling-dump 1\ntable 1024 plain 1\nend\n", ROW_BAD, 2, "neither"},
+        {"sapling-dump 1\ntable x plain 1\nend\n", ROW_BAD, 2, "not a line"},
+        {"sapling-dump 1\ntable 1024 plain 1\nend\n", ROW_BAD, 2, "not a line"},
+        {"sapling-dump 1\ntable 1 plain 1 x\nend\n", ROW_BAD, 2, "not a line"},
+        {"sapling-dump 1\ntable 1 plain -1\nend\n", ROW_BAD, 2, "not a line"},
+        {"sapling-dump 1\nfable 1 plain 1\nend\n", ROW_BAD, 2, "neither"},
         {"sapling-dump 1\ntable 3 ordered 1\nend\n", ROW_FATAL, 2, "'ordered'"},
         {"sapling-dump 1\n", ROW_FATAL, 2, "cut off"},
         {"sapling-dump 1\nend\nend\n", ROW_FATAL, 3, "follows"},
