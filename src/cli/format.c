@@ -91,7 +91,8 @@ int format_text(Buf *out, Slice bytes)
 int format_csv(Buf *out, Slice field, char delimiter, bool alone)
 {
     const char *p = (const char *)field.data;
-    bool quotes = alone && field.len == 0;
+    /* Bytes that a reader would take for the mark at the start of a file are a mark no more. */
+    bool quotes = field.len == 0 ? alone : field.len >= 3 && memcmp(p, UTF8_MARK, 3) == 0;
 
     for (size_t i = 0; i < field.len && !quotes; i++) {
         quotes = p[i] == '"' || p[i] == delimiter || p[i] == '\n' || p[i] == '\r';

@@ -21,6 +21,8 @@
 #include "common/buf.h"
 
 #define DUMP_HEADER "sapling-dump 1"
+/* What some programs put before CSV; a reader skips it. */
+#define UTF8_MARK "\xef\xbb\xbf"
 
 typedef enum Format { FORMAT_TEXT, FORMAT_HEX, FORMAT_CSV, FORMAT_DUMP } Format;
 

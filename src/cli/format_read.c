@@ -12,7 +12,7 @@
 #include "cli/format.h"
 #include "sapling/sapling.h"
 
-enum { PIECE = 256 << 10 };
+enum { PIECE = 64 << 10 };
 /* A line of hexadecimal digits has two for each byte of the largest row. */
 #define LINE_MOST ((size_t)SAP_MAX_VAL_LEN * 2 + 4 * (size_t)SAP_MAX_KEY_LEN)
 /* A quote that is never closed must not bring all of a large file into memory. */
@@ -469,7 +469,7 @@ static RowKind take_record(RowReader *reader)
         }
         const char *p = input_at(reader);
         size_t end = len;
-        if (reader->next_line == 1 && len >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0) {
+        if (reader->next_line == 1 && len >= 3 && memcmp(p, UTF8_MARK, 3) == 0) {
             p += 3;
             end -= 3;
         }

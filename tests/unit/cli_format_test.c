@@ -84,11 +84,11 @@ static void expect_end(Bed *bed)
 /* Bytes of many kinds: text, quotes, controls, UTF-8, anything. */
 static void random_bytes(Rng *rng, Buf *out)
 {
-    static const char *const parts[] = {"a",    "\"",   ",",        "\n",
-                                        "\r\n", "\t",   "\\",       "\\x",
-                                        " ",    "\0",   "\xc3\xbc", "\xf0\x9f\x8c\xb1",
-                                        "z",    "\xff", "\xc2\x85", "table 0 plain 1",
-                                        "end"};
+    static const char *const parts[] = {"a",       "\"",   ",",        "\n",
+                                        "\r\n",    "\t",   "\\",       "\\x",
+                                        " ",       "\0",   "\xc3\xbc", "\xf0\x9f\x8c\xb1",
+                                        "z",       "\xff", "\xc2\x85", "table 0 plain 1",
+                                        UTF8_MARK, "end"};
 
     buf_clear(out);
     for (uint64_t n = rng_below(rng, 12); n > 0; n--) {
