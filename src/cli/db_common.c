@@ -18,6 +18,11 @@ int file_open(const Call *call, const char *path, const AccessOptions *options, 
     }
     int rc = access_open(path, options, access_out);
     if (rc == SAP_OK) {
+        /* The engine has something to say of a log that was cut, or of a socket that cannot be. */
+        const char *said = access_message(*access_out);
+        if (!access_is_remote(*access_out) && strcmp(said, sap_strerror(SAP_OK)) != 0) {
+            ui_note(call->ui, "%s", said);
+        }
         return EXIT_DONE;
     }
     int code;

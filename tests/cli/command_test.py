@@ -497,6 +497,13 @@ class Load(Case):
         for copy in ("live.bak", "small.db"):
             self.assertEqual(self.ok("db", "dump", copy, "--format", "stream"), want)
 
+    def test_file_that_cannot_be_served_is_loaded_and_that_is_said(self):
+        name = "n" * 150
+        result = self.run_("db", "load", name, stdin="a\t1\n")
+        self.assertEqual(result.returncode, 0)
+        self.assertRegex(result.stderr.decode(), r"\.sock: .*too long.*\n1 row loaded")
+        self.assertEqual(self.run_("db", "load", "s.db", stdin="a\t1\n").stderr.count(b"\n"), 1)
+
     def test_progress_is_shown_at_a_terminal_after_a_second(self):
         process, master, _ = self.at_terminal("db", "load", "a.db", "--batch", "10", stdin_too=False)
         for i in range(16):
