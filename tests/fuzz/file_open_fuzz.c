@@ -547,7 +547,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else {
         forge_write_data(&sample->edited, bed.path);
     }
-    recover();
+    if (choice_below(&choice, 4) == 3) {
+        recover();
+    }
     (void)file_bed_messages(&bed);
     int rc = file_bed_try(&bed, &db);
     if (rc != SAP_OK) {
