@@ -110,7 +110,7 @@ static void change_rows(SapEnv *db, uint32_t round)
     char key[LONG_KEY];
 
     for (uint32_t i = 0; i < 90; i++) {
-        uint32_t n = i * 7 + round * 13;
+        uint32_t n = (i + round * 2) * 7; /* most rows of the round before get another value */
         memset(key, 'k', sizeof key);
         snprintf(key, sizeof key, "%07u", n);
         key[7] = 'x';
@@ -130,7 +130,7 @@ static void change_rows(SapEnv *db, uint32_t round)
                   SAP_OK);
         EXPECT_RC(sap_txn_put_dbi(txn, REVERSE, key, LONG_KEY, value, 90), SAP_OK);
         if (i % 5 == 0 && round > 0) {
-            snprintf(key, sizeof key, "%07u", (i + 1) * 7 + (round - 1) * 13);
+            snprintf(key, sizeof key, "%07u", (i + round * 2) * 7 - 7);
             key[7] = 'x';
             (void)sap_txn_del(txn, key, SMALL_KEY);
             (void)sap_txn_del_dbi(txn, REVERSE, key, LONG_KEY);
@@ -551,7 +551,7 @@ START_TEST(messages_name_table_page_and_keys_of_a_loss)
     make_file(NULL);
     forge_read(&forge, bed.path);
     rowset_of_pages(&all, &forge);
-    const SetRow *row = &all.rows[100];
+    const SetRow *row = &all.rows[40];
     EXPECT(row->dbi == MAIN, "not the table that was meant");
     hurt_file(bed.path, (uint64_t)row->leaf * forge.meta.page_size, 100, HURT_ZEROS);
     SapRecoverReport report = recover_rows_of(&rows);
@@ -798,6 +798,64 @@ START_TEST(without_any_header_the_log_is_replayed_too)
 }
 END_TEST
 
+/* All bitmaps: an older one would be taken for the newest. */
+static void lose_header_and_bitmaps(Forge *forge)
+{
+    for (unsigned i = 0; i < 4; i++) {
+        hurt_file(bed.path, (uint64_t)i * FILE_BLOCK + META_CHECKSUM, 8, HURT_RANDOM);
+    }
+    for (uint32_t pgno = file_first_page(forge->meta.page_size); pgno < forge_pages(forge);
+         pgno++) {
+        const uint8_t *page = forge_page(forge, pgno);
+        if (page[PAGE_TYPE] == PAGE_OVERFLOW && page_no(page) == pgno &&
+            page_flags(page) == ENV_CATALOG) {
+            hurt_file(bed.path, (uint64_t)pgno * forge->meta.page_size, PAGE_HEADER, HURT_ZEROS);
+        }
+    }
+}
+
+/* A free page that is a leaf from before the value it refers to: the value is another row's. */
+START_TEST(value_that_came_to_the_place_of_another_is_not_taken)
+{
+    Forge forge;
+    RowSet all;
+    RowSet rows;
+    uint32_t beside = 0;
+
+    make_file(NULL);
+    forge_read(&forge, bed.path);
+    rowset_of_pages(&all, &forge);
+    /* One whose value is no older than its leaf: no other leaf had it. */
+    const SetRow *row = all.rows;
+    while (row->run == 0 ||
+           page_birth(forge_page(&forge, row->run)) != page_birth(forge_page(&forge, row->leaf))) {
+        row++;
+    }
+    uint32_t pgno = file_first_page(forge.meta.page_size);
+    while (page_is_used(&forge, pgno) || page_is_bitmap(&forge, pgno)) {
+        pgno++;
+    }
+    uint8_t *page = forge_page(&forge, pgno);
+    memcpy(page, forge_page(&forge, row->leaf), forge.meta.page_size);
+    memset(forge_page(&forge, row->leaf), 0, forge.meta.page_size);
+    store_u32le(page + PAGE_NO, pgno);
+    store_u64le(page + PAGE_BIRTH, page_birth(forge_page(&forge, row->run)) - 1);
+    forge_seal_page(&forge, pgno);
+    forge_write_data(&forge, bed.path);
+    lose_header_and_bitmaps(&forge);
+    (void)recover_rows_of(&rows);
+    ck_assert(!rowset_has(&rows, row));
+    for (size_t i = 0; i < all.count; i++) {
+        const SetRow *other = &all.rows[i];
+        beside += other->leaf == row->leaf && other->run == 0 && rowset_has(&rows, other) ? 1 : 0;
+    }
+    ck_assert_uint_gt(beside, 0);
+    rowset_free(&rows);
+    rowset_free(&all);
+    forge_free(&forge);
+}
+END_TEST
+
 START_TEST(header_and_bitmap_lost_bring_back_old_rows_at_most_and_say_so)
 {
     Forge forge;
@@ -809,19 +867,7 @@ START_TEST(header_and_bitmap_lost_bring_back_old_rows_at_most_and_say_so)
     make_file(&ever);
     forge_read(&forge, bed.path);
     rowset_of_pages(&all, &forge);
-    hurt_file(bed.path, 0, FILE_HEADER, HURT_BIT);
-    for (unsigned i = 0; i < 4; i++) {
-        hurt_file(bed.path, (uint64_t)i * FILE_BLOCK + META_CHECKSUM, 8, HURT_RANDOM);
-    }
-    /* All bitmaps: the older ones would be taken for the newest. */
-    for (uint32_t pgno = file_first_page(forge.meta.page_size); pgno < forge_pages(&forge);
-         pgno++) {
-        const uint8_t *page = forge_page(&forge, pgno);
-        if (page[PAGE_TYPE] == PAGE_OVERFLOW && page_no(page) == pgno &&
-            page_flags(page) == ENV_CATALOG) {
-            hurt_file(bed.path, (uint64_t)pgno * forge.meta.page_size, PAGE_HEADER, HURT_ZEROS);
-        }
-    }
+    lose_header_and_bitmaps(&forge);
     SapRecoverReport report = recover_rows_of(&rows);
     ck_assert_uint_eq(report.doubtful, 1);
     for (size_t i = 0; i < all.count; i++) {
@@ -1313,6 +1359,7 @@ static Suite *recover_suite(void)
     tcase_add_test(tcase, without_header_and_log_pages_in_use_are_taken_by_their_look);
     tcase_add_test(tcase, truncated_file_keeps_the_rows_of_the_pages_it_has);
     tcase_add_test(tcase, without_any_header_the_log_is_replayed_too);
+    tcase_add_test(tcase, value_that_came_to_the_place_of_another_is_not_taken);
     tcase_add_test(tcase, header_and_bitmap_lost_bring_back_old_rows_at_most_and_say_so);
     tcase_add_test(tcase, each_group_of_the_log_damaged_loses_it_and_those_behind_it);
     tcase_add_test(tcase, segments_missing_or_cut_lose_what_follows);
