@@ -84,7 +84,7 @@ static const Option del_options[] = {
 static const Option load_options[] = {
     TABLE_OPTION,
     {OPTION_FORMAT, 0, "format", "F", "text|hex|csv|dump", true,
-     "text (the default), hex, csv or dump"},
+     "text, hex, csv or dump; csv if INPUT ends in .csv, else text"},
     {OPTION_HEADER, 0, "header", NULL, NULL, true, "csv: the first line has the names of columns"},
     {OPTION_KEY, 0, "key", "COLUMN", NULL, true,
      "csv: name or number of the key's column; again: further parts of it"},
@@ -154,7 +154,7 @@ const Command commands[] = {
      load_options,
      {"printf 'plum\\t7\\nquince\\t2\\n' | sapling db load shop.db",
       "printf 'id,name,city\\n7,Ann,Rome\\n8,Bob,Oslo\\n' > people.csv",
-      "sapling db load people.db people.csv --format csv --header --key id"},
+      "sapling db load people.db people.csv --header --key id"},
      "  A bad line is named INPUT:LINE. Without --skip-bad the load ends there; the rows before it\n"
      "  are in. So are all whole batches if it is interrupted, and it says where to go on with\n"
      "  --from-line. Meanwhile others can use the file through FILE.sock.\n"

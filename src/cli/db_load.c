@@ -438,11 +438,22 @@ static int open_input(const Call *call, const char *name, int *fd_out)
     return EXIT_DONE;
 }
 
+/* What was asked for, or what the input's name says. */
+static Format choose_format(const Call *call, const char *input)
+{
+    const char *name = call_value(call, OPTION_FORMAT);
+    size_t len = input == NULL ? 0 : strlen(input);
+
+    if (name != NULL) {
+        return format_by_name(name);
+    }
+    return len > 4 && strcmp(input + len - 4, ".csv") == 0 ? FORMAT_CSV : FORMAT_TEXT;
+}
+
 int db_load_verb(const Call *call)
 {
     const char *input = call_operand(call, 1);
-    const char *format_name = call_value(call, OPTION_FORMAT);
-    Format format = format_by_name(format_name != NULL ? format_name : "text");
+    Format format = choose_format(call, input);
     CsvColumns columns = {0};
     Buf join = {0};
     Buf delimiter = {0};

@@ -584,6 +584,32 @@ class Files(Case):
         self.fails(3, "there is no file none", "db", "recover", "none", "d.db", "--yes")
         self.assertEqual(self.read("a.db"), before)
 
+    def test_a_million_rows_loaded_looked_at_backed_up_damaged_and_recovered(self):
+        rows = 1000000
+        with open(self.path("orders.csv"), "w", encoding="ascii") as file:
+            file.write("id,customer,city,amount\n")
+            file.writelines(f'{i},name {i},"city, {i % 1000}",{i * 7 % 10007}\n' for i in range(rows))
+        load = self.start("db", "load", "orders.db", "orders.csv", "--header", "--key", "id", "--batch", "2000")
+        self.await_("the socket", lambda: os.path.exists(self.path("orders.db.sock")))
+        self.await_("rows", lambda: int(self.db("scan", "orders.db", "--count")) > 0)
+        self.assertEqual(self.db("get", "orders.db", "7"), 'name 7,"city, 7",49')
+        self.db("backup", "orders.db", "orders.backup")
+        self.assertIsNone(load.poll(), "the load was over before the backup")
+        self.assertEqual(load.wait(timeout=SECONDS), 0)
+        self.assertEqual(self.db("scan", "orders.db", "--count"), f"{rows}\n")
+        saved = int(self.db("scan", "orders.backup", "--count"))
+        self.assertTrue(0 < saved < rows and saved % 2000 == 0, saved)
+        self.db("verify", "orders.backup")
+        shutil.copy(self.path("orders.backup"), self.path("copy.db"))
+        self.flip("copy.db", os.path.getsize(self.path("copy.db")) // 4096 // 2 * 4096 + 200)
+        self.fails(6, "1 finding|findings", "db", "verify", "copy.db")
+        look = self.run_("db", "recover", "copy.db").stdout.decode()
+        lost = int(re.search(r"(?m)^lost: (\d+) rows", look).group(1))
+        self.assertTrue(0 < lost < 200, look)
+        self.db("recover", "copy.db", "recovered.db", "--yes")
+        self.assertEqual(self.db("scan", "recovered.db", "--count"), f"{saved - lost}\n")
+        self.db("verify", "recovered.db")
+
     def test_names_that_are_not_utf8_are_told(self):
         name = b"caf\xe9.db"
         self.ok("db", "put", name, "k", "v")
