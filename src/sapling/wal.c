@@ -744,7 +744,7 @@ int wal_rotate(Wal *wal, WalPoint *point_out)
     mutex_lock(&wal->mutex);
     wal->reserved = 0;
     int rc = flush_locked(wal);
-    if (rc == SAP_OK && wal->current.offset > 0 && wal->ready.size == 0) {
+    if (rc == SAP_OK && wal->ready.size == 0) {
         take_files(wal);
         rc = wal->failed;
         if (rc == SAP_OK && wal->ready.size == 0) {
@@ -753,9 +753,7 @@ int wal_rotate(Wal *wal, WalPoint *point_out)
         give_files(wal);
     }
     if (rc == SAP_OK) {
-        if (wal->current.offset > 0) {
-            next_segment(wal);
-        }
+        next_segment(wal); /* also one that holds nothing: what begins before it ends with it */
         wal->rotated_segment = wal->current.number;
         wal->rotated_bytes = atomic_load_relaxed(&wal->bytes);
         *point_out = (WalPoint){wal->current.number, wal->open.sequence, wal->chain};

@@ -98,8 +98,9 @@ int wal_prepare(Wal *wal);
  * be out of date at once. Cheap. */
 bool wal_wants_prepare(Wal *wal);
 
-/* Makes everything durable and starts a new segment, unless the present one is unused. *point_out
- * then names the place behind all records so far. The writer lock is held, and no reservation.
+/* Makes everything durable and starts a new segment, even if the present one is unused: so that two
+ * points never share a segment, and releasing one tells that the other is old. *point_out then names
+ * the place behind all records so far. The writer lock is held, and no reservation.
  * SAP_FULL, SAP_NOMEM: everything is durable but there is no new segment; go on as before. */
 int wal_rotate(Wal *wal, WalPoint *point_out);
 

@@ -521,13 +521,12 @@ START_TEST(one_intact_copy_of_the_newest_header_is_enough)
 END_TEST
 
 /* The older one needs a log that is gone, and its pages may have been used again. */
-START_TEST(file_without_its_newest_header_is_refused)
+static void damage_newest_header(void)
 {
     uint8_t junk[512];
     uint64_t numbers[2];
     size_t size = 0;
 
-    make_file();
     uint8_t *bytes = files_read(bed.path, &size);
     for (unsigned meta = 0; meta < 2; meta++) {
         numbers[meta] = load_u64le(bytes + meta_offset(meta, 0) + META_NUMBER);
@@ -537,6 +536,30 @@ START_TEST(file_without_its_newest_header_is_refused)
     for (unsigned copy = 0; copy < 2; copy++) {
         files_write_at(bed.path, meta_offset(numbers[1] > numbers[0], copy), junk, sizeof junk);
     }
+}
+
+START_TEST(file_without_its_newest_header_is_refused)
+{
+    make_file();
+    damage_newest_header();
+    expect_refused(SAP_CORRUPT, "");
+}
+END_TEST
+
+/* Its checkpoints have no log between them, by which the older one would be known to be old. */
+START_TEST(unlogged_file_without_its_newest_header_is_refused)
+{
+    bed.options.sync_mode = SAP_SYNC_NONE;
+    SapEnv *db = file_bed_open(&bed);
+    for (uint32_t i = 0; i < 3; i++) {
+        SapTxnCtx *txn = NULL;
+        EXPECT_RC(sap_txn_begin_rc(db, NULL, 0, &txn), SAP_OK);
+        EXPECT_RC(sap_txn_put(txn, "key", 3, &i, sizeof i), SAP_OK);
+        EXPECT_RC(sap_txn_commit(txn), SAP_OK);
+        EXPECT_RC(sap_db_sync(db), SAP_OK);
+    }
+    file_bed_close(db);
+    damage_newest_header();
     expect_refused(SAP_CORRUPT, "");
 }
 END_TEST
@@ -1159,6 +1182,7 @@ int main(void)
     tcase_add_test(tcase, header_has_the_bytes_of_the_format);
     tcase_add_test(tcase, one_intact_copy_of_the_newest_header_is_enough);
     tcase_add_test(tcase, file_without_its_newest_header_is_refused);
+    tcase_add_test(tcase, unlogged_file_without_its_newest_header_is_refused);
     tcase_add_test(tcase, truncated_data_file_is_refused);
     tcase_add_test(tcase, truncated_log_is_refused);
     tcase_add_test(tcase, missing_segment_of_the_log_is_refused);
