@@ -27,7 +27,9 @@ typedef struct Connection {
     bool ended; /* of the mutex: the thread only has to be joined */
 
     Buf request;
-    Buf data; /* what goes out next */
+    ByteReader in; /* what is left of it */
+    Buf data;      /* what goes out next */
+    uint64_t result;
     Reason reason;
 } Connection;
 
@@ -51,9 +53,9 @@ static int send_data(Connection *c)
     return rc;
 }
 
-static int send_done(Connection *c, int code, uint64_t result)
+static int send_done(Connection *c, int code)
 {
-    WireDone done = {(uint32_t)code, slice_from_str(c->reason.text), result};
+    WireDone done = {(uint32_t)code, slice_from_str(c->reason.text), c->result};
 
     buf_clear(&c->data);
     int rc = wire_put_done(&c->data, &done);
@@ -97,43 +99,37 @@ static int add_bytes(const void *bytes, uint32_t len, void *ctx)
 
 /* ---- Requests ------------------------------------------------------------------------------- */
 
-static int do_stat(Connection *c, ByteReader *in, uint64_t *result_out)
+static int do_stat(Connection *c)
 {
     AccessStat stat;
-
-    (void)in;
-    (void)result_out;
     int rc = local_stat(c->server->db, c->server->path, &stat, &c->reason);
+
     rc = rc == SAP_OK ? wire_put_stat(&c->data, &stat) : rc;
     return rc == SAP_OK ? send_data(c) : rc;
 }
 
-static int do_tables(Connection *c, ByteReader *in, uint64_t *result_out)
+static int do_tables(Connection *c)
 {
-    (void)in;
-    (void)result_out;
     return local_tables(c->server->db, add_table, c, &c->reason);
 }
 
-static int do_open_table(Connection *c, ByteReader *in, uint64_t *result_out)
+static int do_open_table(Connection *c)
 {
     uint32_t dbi = 0;
     uint32_t flags = 0;
-    int rc = reader_u32le(in, &dbi);
+    int rc = reader_u32le(&c->in, &dbi);
 
-    (void)result_out;
-    rc = rc == SAP_OK ? reader_u32le(in, &flags) : rc;
+    rc = rc == SAP_OK ? reader_u32le(&c->in, &flags) : rc;
     return rc == SAP_OK ? local_open_table(c->server->db, dbi, flags, &c->reason) : SAP_INVALID;
 }
 
-static int do_get(Connection *c, ByteReader *in, uint64_t *result_out)
+static int do_get(Connection *c)
 {
     uint32_t dbi = 0;
     Slice key = {0};
-    int rc = reader_u32le(in, &dbi);
+    int rc = reader_u32le(&c->in, &dbi);
 
-    (void)result_out;
-    rc = rc == SAP_OK ? wire_get_slice(in, &key) : rc;
+    rc = rc == SAP_OK ? wire_get_slice(&c->in, &key) : rc;
     if (rc != SAP_OK) {
         return SAP_INVALID;
     }
@@ -162,79 +158,71 @@ static AccessChange *read_changes(ByteReader *in, uint32_t *count_out)
     return changes;
 }
 
-static int do_write(Connection *c, ByteReader *in, uint64_t *result_out)
+static int do_write(Connection *c)
 {
     uint32_t count = 0;
     uint32_t failed = 0;
-    AccessChange *changes = read_changes(in, &count);
+    AccessChange *changes = read_changes(&c->in, &count);
 
     if (changes == NULL) {
         return SAP_INVALID;
     }
     int rc = local_write(c->server->db, changes, count, &failed, &c->reason);
-    *result_out = failed;
+    c->result = failed;
     free(changes);
     return rc;
 }
 
-static int do_scan(Connection *c, ByteReader *in, uint64_t *result_out)
+static int do_scan(Connection *c)
 {
     AccessRange range;
 
-    (void)result_out;
-    if (wire_get_range(in, &range) != SAP_OK) {
+    if (wire_get_range(&c->in, &range) != SAP_OK) {
         return SAP_INVALID;
     }
     int rc = local_scan(c->server->db, &range, add_row, c, &c->reason);
     return rc == SAP_OK && c->data.len > 0 ? send_data(c) : rc;
 }
 
-static int do_count(Connection *c, ByteReader *in, uint64_t *result_out)
+static int do_count(Connection *c)
 {
     AccessRange range;
 
-    return wire_get_range(in, &range) == SAP_OK
-               ? local_count(c->server->db, &range, result_out, &c->reason)
+    return wire_get_range(&c->in, &range) == SAP_OK
+               ? local_count(c->server->db, &range, &c->result, &c->reason)
                : SAP_INVALID;
 }
 
-static int do_del_range(Connection *c, ByteReader *in, uint64_t *result_out)
+static int do_del_range(Connection *c)
 {
     AccessRange range;
 
-    return wire_get_range(in, &range) == SAP_OK
-               ? local_del_range(c->server->db, &range, result_out, &c->reason)
+    return wire_get_range(&c->in, &range) == SAP_OK
+               ? local_del_range(c->server->db, &range, &c->result, &c->reason)
                : SAP_INVALID;
 }
 
-static int do_verify(Connection *c, ByteReader *in, uint64_t *result_out)
+static int do_verify(Connection *c)
 {
-    (void)in;
-    (void)result_out;
     return db_verify(c->server->db, add_finding, c);
 }
 
-static int do_backup(Connection *c, ByteReader *in, uint64_t *result_out)
+static int do_backup(Connection *c)
 {
-    (void)in;
-    (void)result_out;
     return db_backup(c->server->db, add_bytes, c);
 }
 
-static int do_stream(Connection *c, ByteReader *in, uint64_t *result_out)
+static int do_stream(Connection *c)
 {
-    (void)in;
-    (void)result_out;
     return db_checkpoint(c->server->db, add_bytes, c);
 }
 
-static int do_compact(Connection *c, ByteReader *in, uint64_t *result_out)
+static int do_compact(Connection *c)
 {
     Slice path = {0};
     Buf text = {0};
 
-    (void)result_out;
-    if (wire_get_slice(in, &path) != SAP_OK || path.len == 0 ||
+    if (wire_get_slice(&c->in, &path) != SAP_OK || path.len == 0 ||
         memchr(path.data, '\0', path.len) != NULL) {
         return SAP_INVALID;
     }
@@ -246,31 +234,30 @@ static int do_compact(Connection *c, ByteReader *in, uint64_t *result_out)
 }
 
 /* SAP_INVALID: no such request, or it does not decode. */
-static int perform(Connection *c, WireKind kind, uint64_t *result_out)
+static int perform(Connection *c, WireKind kind)
 {
-    static int (*const requests[])(Connection * c, ByteReader * in, uint64_t * result_out) = {
-        [WIRE_STAT - WIRE_STAT] = do_stat,
-        [WIRE_TABLES - WIRE_STAT] = do_tables,
-        [WIRE_OPEN_TABLE - WIRE_STAT] = do_open_table,
-        [WIRE_GET - WIRE_STAT] = do_get,
-        [WIRE_WRITE - WIRE_STAT] = do_write,
-        [WIRE_SCAN - WIRE_STAT] = do_scan,
-        [WIRE_COUNT - WIRE_STAT] = do_count,
-        [WIRE_DEL_RANGE - WIRE_STAT] = do_del_range,
-        [WIRE_VERIFY - WIRE_STAT] = do_verify,
-        [WIRE_BACKUP - WIRE_STAT] = do_backup,
-        [WIRE_COMPACT - WIRE_STAT] = do_compact,
-        [WIRE_STREAM - WIRE_STAT] = do_stream,
+    static int (*const requests[])(Connection * c) = {
+        [WIRE_STAT - WIRE_REQUESTS] = do_stat,
+        [WIRE_TABLES - WIRE_REQUESTS] = do_tables,
+        [WIRE_OPEN_TABLE - WIRE_REQUESTS] = do_open_table,
+        [WIRE_GET - WIRE_REQUESTS] = do_get,
+        [WIRE_WRITE - WIRE_REQUESTS] = do_write,
+        [WIRE_SCAN - WIRE_REQUESTS] = do_scan,
+        [WIRE_COUNT - WIRE_REQUESTS] = do_count,
+        [WIRE_DEL_RANGE - WIRE_REQUESTS] = do_del_range,
+        [WIRE_VERIFY - WIRE_REQUESTS] = do_verify,
+        [WIRE_BACKUP - WIRE_REQUESTS] = do_backup,
+        [WIRE_COMPACT - WIRE_REQUESTS] = do_compact,
+        [WIRE_STREAM - WIRE_REQUESTS] = do_stream,
     };
-    unsigned index = (unsigned)kind - WIRE_STAT;
-    ByteReader in;
+    unsigned index = (unsigned)kind - WIRE_REQUESTS;
 
     if (index >= sizeof requests / sizeof *requests) {
         return reason_set(&c->reason, SAP_INVALID, "the owner of the file knows no request %u",
                           (unsigned)kind);
     }
-    reader_init(&in, c->request.data, c->request.len);
-    return requests[index](c, &in, result_out);
+    reader_init(&c->in, c->request.data, c->request.len);
+    return requests[index](c);
 }
 
 /* ---- Connections ---------------------------------------------------------------------------- */
@@ -309,12 +296,12 @@ static void serve(Connection *c)
 
     while (rc == SAP_OK && await_request(c)) {
         WireKind kind;
-        uint64_t result = 0;
         rc = wire_receive(c->fd, &kind, &c->request);
         if (rc == SAP_OK) {
             c->reason.text[0] = '\0';
-            int code = perform(c, kind, &result);
-            rc = send_done(c, code, result);
+            c->result = 0;
+            int code = perform(c, kind);
+            rc = send_done(c, code);
             rc = code == SAP_INVALID && rc == SAP_OK ? SAP_INVALID : rc;
         }
     }

@@ -13,7 +13,7 @@
 
 #include "node/access.h"
 
-enum { WIRE_VERSION = 1 };
+enum { WIRE_VERSION = 1, WIRE_REQUESTS = 16 }; /* the kinds of requests begin there */
 
 typedef enum WireKind {
     WIRE_HELLO = 1, /* u32 version, u64 pid of the owner */

@@ -55,19 +55,18 @@ typedef struct Recover {
 } Recover;
 
 /* Tells the user, if there is a callback for it. Returns rc. */
-int recover_tell(Recover *recover, int rc, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+int recover_tell(Recover *r, int rc, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* Opens a table in the target, or gives one that is open another definition: it loses its rows then,
  * as only tables without rows are given one. The names are borrowed for the call. SAP_ERROR: a
  * comparator is not among the options'; the user was told. SAP_CORRUPT: it makes no sense. */
-int recover_define(Recover *recover, uint32_t dbi, unsigned flags, Slice key_name, Slice val_name);
+int recover_define(Recover *r, uint32_t dbi, unsigned flags, Slice key_name, Slice val_name);
 
 /* The table is not to be in the target, as far as it has rows. */
-int recover_refuse(Recover *recover, uint32_t dbi);
+int recover_refuse(Recover *r, uint32_t dbi);
 
 /* Brings tables and rows of the checkpoint to the target. Codes: those of memory and disk. */
-int recover_rows(Recover *recover);
-void recover_rows_release(Recover *recover);
+int recover_rows(Recover *r);
+void recover_rows_release(Recover *r);
 
 #endif

@@ -40,16 +40,16 @@ typedef struct Salvage {
 
 /* Looks at the file, open in salvage->file, as far as that it can be read. Release with
  * salvage_release() in any case. SAP_INVALID: nothing of it looks like a Sapling database. */
-int salvage_begin(Salvage *salvage, const char *path);
-void salvage_release(Salvage *salvage);
+int salvage_begin(Salvage *s, const char *path);
+void salvage_release(Salvage *s);
 
 /* Reads a node to `page`. *damage_out: what is wrong with it, or NULL. Codes: SAP_IO, SAP_NOMEM. */
-int salvage_node(Salvage *salvage, uint32_t pgno, uint8_t *page, const char **damage_out);
+int salvage_node(Salvage *s, uint32_t pgno, uint8_t *page, const char **damage_out);
 /* Reads a run, header and value, to `run`, which is emptied first. */
-int salvage_run(Salvage *salvage, uint32_t pgno, Buf *run, const char **damage_out);
+int salvage_run(Salvage *s, uint32_t pgno, Buf *run, const char **damage_out);
 
 /* Calls `fn` for every sound node and the first page of every sound run among the checkpoint's pages,
  * or where those are not known among all pages. The inner pages of runs are none. */
-int salvage_each(Salvage *salvage, int (*fn)(void *ctx, const uint8_t *page), void *ctx);
+int salvage_each(Salvage *s, int (*fn)(void *ctx, const uint8_t *page), void *ctx);
 
 #endif
