@@ -227,6 +227,9 @@ typedef struct SapRecoverOptions {
      * how many rows or commits where that is known; also when the call fails. */
     void (*on_message)(const char *text, void *ctx);
     void *callback_ctx;
+    /* Called now and then with the rows and commits done so far. Any answer but SAP_OK ends the call,
+     * with that: there is no target. */
+    int (*on_progress)(uint64_t done, void *ctx);
 } SapRecoverOptions;
 
 /* Makes a new database at `target` of everything that can still be read of the one at `path`; with

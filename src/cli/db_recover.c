@@ -6,6 +6,7 @@
 
 #include "cli/db.h"
 #include "cli/interrupt.h"
+#include "cli/progress.h"
 #include "sapling/sapling.h"
 
 enum { MESSAGE = 600 };
@@ -17,6 +18,7 @@ typedef struct Recover {
     json_t *losses;     /* NULL: printed as they come */
     bool silent;        /* they have been told already */
     char last[MESSAGE]; /* the last message, in case the call fails */
+    Progress progress;
     SapRecoverReport report;
 } Recover;
 
@@ -35,6 +37,14 @@ static void on_message(const char *text, void *ctx)
     }
 }
 
+static int on_progress(uint64_t done, void *ctx)
+{
+    Recover *recover = (Recover *)ctx;
+
+    progress_at(&recover->progress, done);
+    return interrupt_pending() ? SAP_CONFLICT : SAP_OK;
+}
+
 static bool is_sound(const SapRecoverReport *report)
 {
     return report->pages_damaged == 0 && report->rows_lost == 0 && report->commits_lost == 0 &&
@@ -43,12 +53,18 @@ static bool is_sound(const SapRecoverReport *report)
 
 static int try_recover(Recover *recover, const char *target)
 {
-    SapRecoverOptions options = {.on_message = on_message, .callback_ctx = recover};
+    SapRecoverOptions options = {
+        .on_message = on_message, .on_progress = on_progress, .callback_ctx = recover};
     const Ui *ui = recover->call->ui;
-    int rc = sap_db_recover(recover->path, target, &options, &recover->report);
 
+    progress_start(&recover->progress, ui, "recover", false, 0);
+    int rc = sap_db_recover(recover->path, target, &options, &recover->report);
+    progress_end(&recover->progress);
     if (rc == SAP_OK) {
         return EXIT_DONE;
+    }
+    if (interrupt_pending()) {
+        return ui_fail(ui, EXIT_INTERRUPTED, NULL, "interrupted");
     }
     if (rc == SAP_NOTFOUND) {
         return ui_fail(ui, EXIT_NOT_FOUND, NULL, "there is no file %s", recover->path);
@@ -122,7 +138,6 @@ static int look(Recover *recover)
 static int save(Recover *recover)
 {
     const Call *call = recover->call;
-    Buf unfinished = {0};
     char question[MESSAGE];
 
     if (!call_has(call, OPTION_YES)) {
@@ -144,14 +159,8 @@ static int save(Recover *recover)
         }
         recover->silent = true;
     }
-    /* The name that the engine gives it until it is whole. */
-    if (buf_printf(&unfinished, "%s-recovering%c", recover->target, '\0') != SAP_OK) {
-        return ui_no_memory(call->ui);
-    }
-    interrupt_remove((const char *)unfinished.data);
+    interrupt_hold();
     int code = try_recover(recover, recover->target);
-    interrupt_remove(NULL);
-    buf_release(&unfinished);
     return code == EXIT_DONE ? show(recover, true) : code;
 }
 

@@ -30,13 +30,14 @@ static _Noreturn void end_now(void)
             ? "{\"error\":{\"code\":\"interrupted\",\"exit\":130,\"message\":\"interrupted\"}}\n"
             : "sapling: interrupted\n";
 
-    /* Never unlocked: nothing may get its name, or be begun, while the rest is removed. */
+    ssize_t written = write(STDERR_FILENO, text, strlen(text));
+    (void)written;
+    /* Never unlocked: nothing may get its name, or be begun, while the rest is removed. Last, since
+     * the engine goes on meanwhile. */
     (void)pthread_mutex_lock(&lock);
     if (half_made != NULL) {
         target_remove_db(half_made);
     }
-    ssize_t written = write(STDERR_FILENO, text, strlen(text));
-    (void)written;
     _exit(EXIT_INTERRUPTED);
 }
 

@@ -40,6 +40,14 @@ int recover_tell(Recover *r, int rc, const char *format, ...)
     return rc;
 }
 
+int recover_progress(Recover *r, uint64_t more)
+{
+    r->done += more;
+    return r->options.on_progress == NULL
+               ? SAP_OK
+               : r->options.on_progress(r->done, r->options.callback_ctx);
+}
+
 static int tell_errno(Recover *r, int rc, const char *what)
 {
     int err = errno;
@@ -112,7 +120,7 @@ static int replay_record(void *ctx, uint64_t lsn, Slice record)
                             lsn);
     }
     r->report.commits_replayed += rc == SAP_OK ? 1 : 0;
-    return rc;
+    return rc == SAP_OK ? recover_progress(r, 1) : rc;
 }
 
 static void note_lost_commits(Recover *r, uint64_t commits, uint64_t first, uint64_t last)

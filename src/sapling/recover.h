@@ -52,8 +52,11 @@ typedef struct Recover {
     uint64_t stop_lsn;
     uint64_t behind_stop; /* commits */
     uint64_t last_seen_lsn;
+    uint64_t done; /* rows and commits, for on_progress */
 } Recover;
 
+/* So many more rows or commits are done; whether to go on. */
+int recover_progress(Recover *r, uint64_t more);
 /* Tells the user, if there is a callback for it. Returns rc. */
 int recover_tell(Recover *r, int rc, const char *format, ...) __attribute__((format(printf, 3, 4)));
 

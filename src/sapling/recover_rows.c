@@ -286,7 +286,7 @@ static int place_leaf(Recover *r, uint32_t dbi, const uint8_t *page, bool reache
         LeafRow row = leaf_row(page, i);
         rc = place_row(r, dbi, &row, page_birth(page), reached);
     }
-    return rc;
+    return rc == SAP_OK ? recover_progress(r, page_count(page)) : rc;
 }
 
 /* ---- The catalog ---------------------------------------------------------------------------- */

@@ -1280,6 +1280,44 @@ static void fail_everything_once(const char *what, bool alloc, int err)
     image_free(source);
 }
 
+static uint64_t progress_calls;
+static uint64_t progress_stop;
+
+static int count_progress(uint64_t done, void *ctx)
+{
+    (void)ctx;
+    EXPECT(done >= progress_calls, "%" PRIu64 " done at call %" PRIu64, done, progress_calls);
+    return ++progress_calls == progress_stop ? SAP_CONFLICT : SAP_OK;
+}
+
+START_TEST(recovery_that_is_told_to_stop_leaves_no_target)
+{
+    SapRecoverOptions options = recover_options();
+    SapRecoverReport report;
+    uint64_t stops = 0;
+
+    make_unclosed(100);
+    Image *before = image_take(bed.dir);
+    options.on_progress = count_progress;
+    for (progress_stop = 1;; progress_stop += 7) {
+        progress_calls = 0;
+        crash_dir_empty(out.dir);
+        int rc = sap_db_recover(bed.path, out.path, &options, &report);
+        if (progress_calls < progress_stop) {
+            EXPECT_RC(rc, SAP_OK);
+            break;
+        }
+        stops++;
+        EXPECT_RC(rc, SAP_CONFLICT);
+        EXPECT(target_is_absent(), "a target is left");
+        image_expect_same(before, bed.dir);
+    }
+    printf("%" PRIu64 " recoveries stopped\n", stops);
+    ck_assert_uint_gt(stops, 3);
+    image_free(before);
+}
+END_TEST
+
 START_TEST(every_failure_leaves_no_target_and_the_source_as_it_was)
 {
     make_wreck();
@@ -1367,6 +1405,7 @@ static Suite *recover_suite(void)
     tcase_add_test(tcase, many_damages_at_once_invent_nothing_and_lose_no_more_than_they_must);
     tcase_add_test(tcase, refusals_leave_everything_as_it_was);
 #if SAP_FAULTS
+    tcase_add_test(tcase, recovery_that_is_told_to_stop_leaves_no_target);
     tcase_add_test(tcase, every_failure_leaves_no_target_and_the_source_as_it_was);
     tcase_add_test(tcase, crash_at_any_step_leaves_no_target_or_a_whole_one);
 #endif
