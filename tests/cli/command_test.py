@@ -6,6 +6,7 @@ Each test has a directory of its own, in memory where there is such a place. The
 """
 import argparse
 import ctypes
+import itertools
 import json
 import os
 import pty
@@ -586,16 +587,19 @@ class Files(Case):
 
     def test_a_million_rows_loaded_looked_at_backed_up_damaged_and_recovered(self):
         rows = 1000000
+        os.mkfifo(self.path("orders.csv"))  # so that the load is not over before the backup
+        load = self.start("db", "load", "orders.db", "orders.csv", "--header", "--key", "id", "--batch", "2000")
         with open(self.path("orders.csv"), "w", encoding="ascii") as file:
             file.write("id,customer,city,amount\n")
-            file.writelines(f'{i},name {i},"city, {i % 1000}",{i * 7 % 10007}\n' for i in range(rows))
-        load = self.start("db", "load", "orders.db", "orders.csv", "--header", "--key", "id", "--batch", "2000")
-        self.await_("the socket", lambda: os.path.exists(self.path("orders.db.sock")))
-        self.await_("rows", lambda: int(self.db("scan", "orders.db", "--count")) > 0)
-        self.assertEqual(self.db("get", "orders.db", "7"), 'name 7,"city, 7",49')
-        self.db("backup", "orders.db", "orders.backup")
-        self.assertIsNone(load.poll(), "the load was over before the backup")
-        self.assertEqual(load.wait(timeout=SECONDS), 0)
+            lines = (f'{i},name {i},"city, {i % 1000}",{i * 7 % 10007}\n' for i in range(rows))
+            file.writelines(itertools.islice(lines, rows // 2))
+            file.flush()
+            self.await_("rows", lambda: int(self.db("scan", "orders.db", "--count")) > rows // 3)
+            self.assertEqual(self.db("get", "orders.db", "7"), 'name 7,"city, 7",49')
+            self.db("backup", "orders.db", "orders.backup")
+            self.assertIsNone(load.poll(), "the load was over before the backup")
+            file.writelines(lines)
+        self.assertEqual(load.wait(timeout=SECONDS), 0, load.stderr.read())
         self.assertEqual(self.db("scan", "orders.db", "--count"), f"{rows}\n")
         saved = int(self.db("scan", "orders.backup", "--count"))
         self.assertTrue(0 < saved < rows and saved % 2000 == 0, saved)
