@@ -55,6 +55,7 @@ README_MAX_LINES = 60
 BLOB_MAX_BYTES = 512 * 1024
 
 BANNED = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
+CONFLICT = re.compile(r"(<{7}|>{7}) ")
 BUILD_PRODUCT = re.compile(r"(^build/|(^|/)__pycache__/|\.(o|a|d|pyc|gch|so(\.\d+)*)$)")
 
 
@@ -352,6 +353,15 @@ def banned_words(tree):
                 yield Finding(path, line, "banned-words", f"{match.group(1)} in a comment")
 
 
+def conflicts(tree):
+    """no text has the marks of an unfinished merge"""
+    for path in tree.files:
+        if path.endswith((".c", ".h", ".md", ".py", ".sh", ".mk", ".txt")):
+            for number, line in enumerate(tree.read(path).splitlines(), 1):
+                if CONFLICT.match(line):
+                    yield Finding(path, number, "conflicts", "a mark of an unfinished merge")
+
+
 def short_names(tree):
     """every transaction, cursor, database and table call has its short name"""
     defined = {}
@@ -418,7 +428,7 @@ def links(tree):
 
 
 RULES = (layers, duplicate_body, byte_assembly, unreferenced, blobs, symbols, banned_words,
-         short_names, length, readme, links)
+         conflicts, short_names, length, readme, links)
 
 
 def rule_name(rule):

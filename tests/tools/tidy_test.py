@@ -315,6 +315,11 @@ class TidyTest(unittest.TestCase):
                 self.assert_only(path, line + offset, "banned-words")
                 self.write(path, CLEAN.get(path, ""))
 
+    # conflicts
+    def test_mark_of_an_unfinished_merge_is_reported(self):
+        line = self.append("README.md", "<" * 7 + " HEAD\n")
+        self.assert_only("README.md", line, "conflicts")
+
     # short-names
     def test_missing_short_name_is_reported(self):
         line = self.append("include/sapling/sapling.h", "SAP_API void sap_cursor_close(void *cursor);\n")
