@@ -317,8 +317,8 @@ class TidyTest(unittest.TestCase):
 
     # conflicts
     def test_mark_of_an_unfinished_merge_is_reported(self):
-        line = self.append("README.md", "<" * 7 + " HEAD\n")
-        self.assert_only("README.md", line, "conflicts")
+        self.write("docs/a.md", "# A\n" + "<" * 7 + " HEAD\n")
+        self.assert_only("docs/a.md", 2, "conflicts")
 
     # short-names
     def test_missing_short_name_is_reported(self):
