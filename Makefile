@@ -63,6 +63,7 @@ LDFLAGS_ALL  := -Wl,--as-needed -Wl,-z,relro,-z,now
 
 include mk/variants.mk
 include mk/library.mk
+include mk/schema.mk
 include mk/test.mk
 include mk/quality.mk
 include mk/install.mk

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Tests of tools/wit_codegen: `wit_codegen_test.py TOOL`.
+
+Each tests/schemas/bad/*.wit has mistakes of one kind and begins with the messages it must get, as
+`// expect LINE:COLUMN: TEXT`: these, all of these and nothing else. The last line is
+`wit-schema-test: N passed, N failed`.
+"""
+import glob
+import os
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+EXPECT = "// expect "
+
+
+def run(*command):
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+
+
+def bad_schema_gets_its_messages(tool, path):
+    with open(path, encoding="utf-8") as file:
+        expected = [line[len(EXPECT):].rstrip("\n") for line in file if line.startswith(EXPECT)]
+    result = run(tool, "check", path)
+    found = [line[len(path) + 1:] for line in result.stderr.splitlines()]
+    if not expected or result.returncode != 1 or found != expected:
+        return [f"expected {expected}", f"found    {found} (status {result.returncode})"]
+    return []
+
+
+def cut_schema_is_refused_and_survived(tool, path):
+    """Every start of a schema, and the schema with one character gone, ends in an answer."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    problems = []
+    with tempfile.TemporaryDirectory() as directory:
+        name = os.path.join(directory, "cut.wit")
+        for at in range(0, len(text), 97):
+            for cut in (text[:at], text[:at] + text[at + 1:]):
+                with open(name, "w", encoding="utf-8") as file:
+                    file.write(cut)
+                status = run(tool, "check", name).returncode
+                if status not in (0, 1):
+                    problems.append(f"cut at {at}: status {status}")
+    return problems
+
+
+def output_is_the_same_twice(tool, path):
+    with tempfile.TemporaryDirectory() as directory:
+        texts = []
+        for name in ("one", "two"):
+            target = os.path.join(directory, name)
+            os.mkdir(target)
+            if run(tool, "generate", "--out", target, path).returncode != 0:
+                return ["does not generate"]
+            texts.append({f: open(os.path.join(target, f), "rb").read() for f in os.listdir(target)})
+    return [] if texts[0] == texts[1] and texts[0] else ["two runs differ, or wrote nothing"]
+
+
+def main():
+    tool = os.path.abspath(sys.argv[1])
+    os.chdir(ROOT)
+    cases = [(bad_schema_gets_its_messages, p) for p in sorted(glob.glob("tests/schemas/bad/*.wit"))]
+    constructs = "tests/schemas/constructs.wit"
+    cases += [(cut_schema_is_refused_and_survived, constructs), (output_is_the_same_twice, constructs)]
+    failed = 0
+    for test, path in cases:
+        problems = test(tool, path)
+        failed += bool(problems)
+        for problem in problems:
+            print(f"{path}: {test.__name__}: {problem}")
+    print(f"wit-schema-test: {len(cases) - failed} passed, {failed} failed")
+    return 1 if failed or not cases else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,326 @@
+/* check.c - whether a schema means something: names, cycles, fields, tables, annotations. */
+#include "wit.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+enum { MOST_CASES = 65536 };
+
+Type *find_type(const Schema *schema, const char *name)
+{
+    for (size_t i = 0; i < schema->type_count; i++) {
+        if (strcmp(schema->types[i]->name, name) == 0) {
+            return schema->types[i];
+        }
+    }
+    return NULL;
+}
+
+Type *real_type(Type *type)
+{
+    while (type != NULL && (type->kind == TYPE_NAME || type->kind == TYPE_ALIAS)) {
+        type = type->target;
+    }
+    return type;
+}
+
+bool type_is_integer(TypeKind kind)
+{
+    return kind >= TYPE_U8 && kind <= TYPE_S64;
+}
+
+bool type_is_signed(TypeKind kind)
+{
+    return kind >= TYPE_S8 && kind <= TYPE_S64;
+}
+
+unsigned type_bits(TypeKind kind)
+{
+    return 8u << (unsigned)(type_is_signed(kind) ? kind - TYPE_S8 : kind - TYPE_U8);
+}
+
+unsigned tag_bytes(const Type *type)
+{
+    return type->member_count > 256 ? 2 : 1;
+}
+
+unsigned flag_bytes(const Type *type)
+{
+    unsigned bytes = (unsigned)(type->member_count + 7) / 8;
+
+    return bytes <= 2 ? bytes : bytes <= 4 ? 4 : bytes <= 8 ? 8 : bytes;
+}
+
+size_t growth_start(const Type *record)
+{
+    size_t start = record->member_count;
+
+    while (start > 0 && real_type(record->members[start - 1].type)->kind == TYPE_OPTION) {
+        start--;
+    }
+    return start;
+}
+
+static void resolve(const Schema *schema, Type *type)
+{
+    if (type == NULL) {
+        return;
+    }
+    if (type->kind == TYPE_NAME) {
+        type->target = find_type(schema, type->name);
+        if (type->target == NULL) {
+            mistake(type->at, "there is no type '%s'", type->name);
+        }
+        return;
+    }
+    for (size_t i = 0; i < type->member_count; i++) {
+        resolve(schema, type->members[i].type);
+    }
+    if (type->kind == TYPE_ALIAS) {
+        resolve(schema, type->target);
+    }
+}
+
+/* A type that contains itself would have no end: lists and options do not help a flat struct. */
+static void find_cycle(Type *type)
+{
+    if (type == NULL || type->visit == 2) {
+        return;
+    }
+    if (type->kind == TYPE_NAME) {
+        if (type->target != NULL && type->target->visit == 1) {
+            mistake(type->at, "'%s' contains itself", type->name);
+            type->target = NULL;
+            return;
+        }
+        find_cycle(type->target);
+        return;
+    }
+    type->visit = 1;
+    for (size_t i = 0; i < type->member_count; i++) {
+        find_cycle(type->members[i].type);
+    }
+    find_cycle(type->target);
+    type->visit = 2;
+}
+
+const char *kind_text(const Type *type)
+{
+    return type->kind == TYPE_RECORD    ? "record"
+           : type->kind == TYPE_VARIANT ? "variant"
+           : type->kind == TYPE_ENUM    ? "enum"
+                                        : "flags";
+}
+
+static void check_names(const Schema *schema)
+{
+    for (size_t i = 0; i < schema->type_count; i++) {
+        Type *type = schema->types[i];
+        if (find_type(schema, type->name) != type) {
+            mistake(type->at, "there is a type '%s' already", type->name);
+        }
+        if (type->kind != TYPE_ALIAS && type->member_count == 0) {
+            mistake(type->at, "%s %s is empty", kind_text(type), type->name);
+        }
+        if (type->member_count > MOST_CASES) {
+            mistake(type->at, "%s %s has more than %d members", kind_text(type), type->name,
+                    MOST_CASES);
+        }
+        for (size_t a = 0; a < type->member_count; a++) {
+            for (size_t b = 0; b < a; b++) {
+                if (strcmp(type->members[a].name, type->members[b].name) == 0) {
+                    mistake(type->members[a].at, "%s %s has '%s' twice", kind_text(type),
+                            type->name, type->members[a].name);
+                    break;
+                }
+            }
+        }
+    }
+}
+
+static bool has_rest(Type *type)
+{
+    type = real_type(type);
+    return type != NULL && type->kind == TYPE_RECORD && type->member_count > 0 &&
+           type->members[type->member_count - 1].rest;
+}
+
+static void check_rest(Type *type)
+{
+    for (size_t i = 0; i < type->member_count; i++) {
+        Member *member = &type->members[i];
+        Type *of = real_type(member->type);
+        if (of == NULL) {
+            continue;
+        }
+        if (member->rest && (!type->frozen || i + 1 < type->member_count)) {
+            mistake(member->at, "@rest is for the last field of a @frozen record");
+        } else if (member->rest && of->kind != TYPE_BYTES && of->kind != TYPE_STRING) {
+            mistake(member->at, "@rest is for a list<u8> or a string");
+        }
+        if (member->big_endian && (!type->frozen || !type_is_integer(of->kind))) {
+            mistake(member->at, "@big-endian is for an integer in a @frozen record");
+        }
+    }
+}
+
+/* Bytes without a length can only stand at the end of all. */
+static void check_parts(Type *type)
+{
+    for (size_t i = 0; i < type->member_count; i++) {
+        Type *of = type->members[i].type;
+        if (of == NULL) {
+            continue;
+        }
+        if (has_rest(of)) {
+            mistake(of->at, "'%s' ends with @rest and cannot be part of something else", of->name);
+        }
+        if (of->kind != TYPE_NAME) {
+            check_parts(of);
+        }
+    }
+}
+
+static void check_key(Type *type, const char *table)
+{
+    Type *of = real_type(type);
+
+    if (of == NULL) {
+        return;
+    }
+    switch (of->kind) {
+    case TYPE_RECORD:
+    case TYPE_TUPLE:
+        if (of->frozen) {
+            mistake(type->at, "a frozen record has no order of its own, as part of key %s", table);
+        }
+        for (size_t i = 0; i < of->member_count; i++) {
+            check_key(of->members[i].type, table);
+        }
+        break;
+    case TYPE_F32:
+    case TYPE_F64:
+    case TYPE_LIST:
+    case TYPE_OPTION:
+    case TYPE_RESULT:
+    case TYPE_VARIANT:
+    case TYPE_FLAGS:
+        mistake(type->at, "%s cannot be part of key %s: its bytes have no agreed order",
+                type_text(type), table);
+        break;
+    default:
+        break;
+    }
+}
+
+static int by_dbi(const void *a, const void *b)
+{
+    const Table *x = a;
+    const Table *y = b;
+
+    return (x->dbi > y->dbi) - (x->dbi < y->dbi);
+}
+
+/* dbi<N>-<name>-key and -value; anything else is no row of a table. */
+static void add_row(Schema *schema, Type *type)
+{
+    if (strncmp(type->name, "dbi", 3) != 0 || !isdigit((unsigned char)type->name[3])) {
+        if (type->status != NULL || type->migration != NULL) {
+            mistake(type->at, "@status and @migration are for the key of a table");
+        }
+        return;
+    }
+    char *end;
+    unsigned long dbi = strtoul(type->name + 3, &end, 10);
+    size_t len = strlen(end);
+    bool key = len > 5 && strcmp(end + len - 4, "-key") == 0;
+    bool value = len > 7 && strcmp(end + len - 6, "-value") == 0;
+    if (type->kind != TYPE_RECORD || *end != '-' || (!key && !value) || dbi > UINT16_MAX) {
+        mistake(type->at, "a name that begins with dbi and a number is dbi<N>-<name>-key or "
+                          "dbi<N>-<name>-value, of a record");
+        return;
+    }
+    const char *name = take_text(end + 1, len - 1 - (key ? 4 : 6));
+    Table *table = NULL;
+    for (size_t i = 0; i < schema->table_count; i++) {
+        if (schema->tables[i].dbi == dbi) {
+            table = &schema->tables[i];
+        }
+    }
+    if (table == NULL) {
+        schema->tables = take_more(schema->tables, schema->table_count, sizeof *schema->tables);
+        table = &schema->tables[schema->table_count++];
+        table->dbi = (uint32_t)dbi;
+        table->name = name;
+    } else if (strcmp(table->name, name) != 0) {
+        mistake(type->at, "table %lu is called '%s' here and '%s' before", dbi, name, table->name);
+    }
+    *(key ? &table->key : &table->value) = type;
+    if (value && (type->status != NULL || type->migration != NULL)) {
+        mistake(type->at, "@status and @migration are for the key of a table");
+    }
+}
+
+static void check_tables(Schema *schema)
+{
+    for (size_t i = 0; i < schema->type_count; i++) {
+        add_row(schema, schema->types[i]);
+    }
+    if (schema->table_count == 0) {
+        return;
+    }
+    qsort(schema->tables, schema->table_count, sizeof *schema->tables, by_dbi);
+    for (size_t i = 0; i < schema->table_count; i++) {
+        const Table *table = &schema->tables[i];
+        const Type *any = table->key != NULL ? table->key : table->value;
+        uint32_t wanted = schema->dbi_base + (uint32_t)i;
+        if (table->dbi != wanted) {
+            mistake(any->at,
+                    "table %u has the number %u: numbers go on from @dbi-base without gaps", wanted,
+                    table->dbi);
+            return;
+        }
+        if (table->key == NULL || table->value == NULL) {
+            mistake(any->at, "table %u has no record dbi%u-%s-%s", table->dbi, table->dbi,
+                    table->name, table->key == NULL ? "key" : "value");
+        } else if (!table->key->frozen) {
+            for (size_t m = 0; m < table->key->member_count; m++) {
+                check_key(table->key->members[m].type, table->key->name);
+            }
+        }
+    }
+}
+
+static void check_refinements(const Schema *schema)
+{
+    for (size_t i = 0; i < schema->type_count; i++) {
+        const Type *type = schema->types[i];
+        for (Refinement *r = type->refinements; r != NULL; r = r->next) {
+            refine_check(type, NULL, r);
+        }
+        for (size_t m = 0; m < type->member_count; m++) {
+            for (Refinement *r = type->members[m].refinements; r != NULL; r = r->next) {
+                refine_check(type, &type->members[m], r);
+            }
+        }
+    }
+}
+
+void check_schema(Schema *schema)
+{
+    check_names(schema);
+    for (size_t i = 0; i < schema->type_count; i++) {
+        resolve(schema, schema->types[i]);
+    }
+    for (size_t i = 0; i < schema->type_count; i++) {
+        find_cycle(schema->types[i]);
+    }
+    for (size_t i = 0; i < schema->type_count; i++) {
+        if (schema->types[i]->kind == TYPE_RECORD) {
+            check_rest(schema->types[i]);
+        }
+        check_parts(schema->types[i]);
+    }
+    check_tables(schema);
+    check_refinements(schema);
+}

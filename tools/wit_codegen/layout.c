@@ -1,0 +1,229 @@
+/* layout.c - what the emitters need to know of each type: C names, order, sizes, memory.
+ *
+ * Types without a name of their own (lists, options, tuples, results) are shared: two that are
+ * written alike become one C type. */
+#include "wit.h"
+
+static const struct {
+    const char *text;
+    const char *c_name;
+    uint64_t size;
+} simple[] = {
+    [TYPE_BOOL] = {"bool", "bool", 1},           [TYPE_U8] = {"u8", "uint8_t", 1},
+    [TYPE_U16] = {"u16", "uint16_t", 2},         [TYPE_U32] = {"u32", "uint32_t", 4},
+    [TYPE_U64] = {"u64", "uint64_t", 8},         [TYPE_S8] = {"s8", "int8_t", 1},
+    [TYPE_S16] = {"s16", "int16_t", 2},          [TYPE_S32] = {"s32", "int32_t", 4},
+    [TYPE_S64] = {"s64", "int64_t", 8},          [TYPE_F32] = {"f32", "float", 4},
+    [TYPE_F64] = {"f64", "double", 8},           [TYPE_CHAR] = {"char", "uint32_t", 4},
+    [TYPE_STRING] = {"string", "CodecBytes", 4}, [TYPE_BYTES] = {"list<u8>", "CodecBytes", 4},
+};
+
+/* With `plain`, as a part of a name: words and '-' only. */
+static const char *spelled(const Type *type, bool plain)
+{
+    if (type == NULL) {
+        return plain ? "none" : "_";
+    }
+    if (type->kind <= TYPE_LAST_SIMPLE) {
+        return plain && type->kind == TYPE_BYTES ? "bytes" : simple[type->kind].text;
+    }
+    if (plain && (type->kind == TYPE_NAME || type->kind == TYPE_ALIAS)) {
+        return spelled(type->target, plain);
+    }
+    if (type->kind >= TYPE_RECORD) {
+        return type->name;
+    }
+    const char *text = type->kind == TYPE_LIST     ? "list"
+                       : type->kind == TYPE_OPTION ? "option"
+                       : type->kind == TYPE_RESULT ? "result"
+                       : plain                     ? take_printf("tuple%zu", type->member_count)
+                                                   : "tuple";
+    for (size_t i = 0; i < type->member_count; i++) {
+        text = take_printf("%s%s%s", text,
+                           plain    ? "-"
+                           : i == 0 ? "<"
+                                    : ", ",
+                           spelled(type->members[i].type, plain));
+    }
+    return plain ? text : take_printf("%s>", text);
+}
+
+const char *type_text(const Type *type)
+{
+    return spelled(type, false);
+}
+
+static bool same(Type *a, Type *b)
+{
+    a = real_type(a);
+    b = real_type(b);
+    if (a == b) {
+        return true;
+    }
+    if (a == NULL || b == NULL || a->kind != b->kind || a->member_count != b->member_count ||
+        a->kind >= TYPE_RECORD) {
+        return false;
+    }
+    for (size_t i = 0; i < a->member_count; i++) {
+        if (!same(a->members[i].type, b->members[i].type)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool name_taken(const Schema *schema, const char *name)
+{
+    if (find_type(schema, name) != NULL) {
+        return true;
+    }
+    for (size_t i = 0; i < schema->order_count; i++) {
+        if (strcmp(schema->order[i]->name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void measure(Type *type)
+{
+    uint64_t sum = type->magic != NULL ? strlen(type->magic) : 0;
+    uint64_t least = UINT64_MAX;
+
+    type->checked = type->refinements != NULL || type->kind == TYPE_ENUM ||
+                    type->kind == TYPE_VARIANT ||
+                    (type->kind == TYPE_FLAGS && type->member_count < 8u * flag_bytes(type));
+    for (size_t i = 0; i < type->member_count; i++) {
+        const Member *member = &type->members[i];
+        const Type *of = member->type;
+        uint64_t size = of == NULL ? 0 : member->rest ? 0 : of->min_size;
+        sum += size;
+        least = size < least ? size : least;
+        type->owns = type->owns || (of != NULL && of->owns);
+        type->checked = type->checked || member->refinements != NULL || (of != NULL && of->checked);
+    }
+    switch (type->kind) {
+    case TYPE_LIST:
+        type->min_size = 4;
+        type->owns = true;
+        break;
+    case TYPE_OPTION:
+        type->min_size = 1;
+        break;
+    case TYPE_RESULT:
+        type->min_size = 1 + least;
+        break;
+    case TYPE_VARIANT:
+        type->min_size = tag_bytes(type) + least;
+        break;
+    case TYPE_ENUM:
+        type->min_size = tag_bytes(type);
+        break;
+    case TYPE_FLAGS:
+        type->min_size = flag_bytes(type);
+        break;
+    default:
+        type->min_size = sum;
+        break;
+    }
+}
+
+/* Puts the parts of a type, then the type, in order; returns the one that stands for it. */
+static Type *place(Schema *schema, Type *type)
+{
+    type = real_type(type);
+    if (type == NULL || type->placed) {
+        return type;
+    }
+    if (type->kind <= TYPE_LAST_SIMPLE) {
+        type->placed = true;
+        type->c_name = simple[type->kind].c_name;
+        type->min_size = simple[type->kind].size;
+        type->owns = type->kind == TYPE_STRING || type->kind == TYPE_BYTES;
+        type->checked = type->kind == TYPE_STRING || type->kind == TYPE_CHAR;
+        return type;
+    }
+    for (size_t i = 0; i < schema->order_count; i++) {
+        if (same(schema->order[i], type)) {
+            return schema->order[i];
+        }
+    }
+    if (type->kind < TYPE_RECORD) {
+        const char *name = spelled(type, true);
+        const char *full = name;
+        for (unsigned n = 2; name_taken(schema, full); n++) {
+            full = take_printf("%s-%u", name, n);
+        }
+        type->name = full;
+    }
+    for (size_t i = 0; i < type->member_count; i++) {
+        type->members[i].written =
+            type->members[i].type == NULL ? "" : type_text(type->members[i].type);
+        type->members[i].type = place(schema, type->members[i].type);
+    }
+    type->placed = true;
+    type->c_name = take_printf("Wit%s%s", camel(schema->package), camel(type->name));
+    type->fn = take_printf("wit_%s_%s", snake(schema->package), snake(type->name));
+    measure(type);
+    schema->order = take_more(schema->order, schema->order_count, sizeof(Type *));
+    schema->order[schema->order_count++] = type;
+    return type;
+}
+
+Type *placed_type(const Schema *schema, Type *type)
+{
+    for (size_t i = 0; i < schema->order_count; i++) {
+        if (same(schema->order[i], type)) {
+            return schema->order[i];
+        }
+    }
+    return NULL;
+}
+
+bool type_is_named(const Type *type)
+{
+    return type->kind >= TYPE_RECORD;
+}
+
+static void mark_key(Type *type)
+{
+    type->in_key = true;
+    for (size_t i = 0; i < type->member_count; i++) {
+        if (type->members[i].type != NULL) {
+            mark_key(type->members[i].type);
+        }
+    }
+}
+
+static void mark_value(Type *type)
+{
+    type->in_value = true;
+    for (size_t i = 0; i < type->member_count; i++) {
+        if (type->members[i].type != NULL) {
+            type->members[i].type->nested = true;
+            mark_value(type->members[i].type);
+        }
+    }
+}
+
+void layout_schema(Schema *schema)
+{
+    for (size_t i = 0; i < schema->type_count; i++) {
+        if (schema->types[i]->kind != TYPE_ALIAS) {
+            (void)place(schema, schema->types[i]);
+        }
+    }
+    for (size_t i = 0; i < schema->table_count; i++) {
+        Type *key = schema->tables[i].key;
+        key->table_key = !key->frozen;
+        if (key->table_key) {
+            mark_key(key);
+        }
+    }
+    for (size_t i = 0; i < schema->type_count; i++) {
+        Type *type = schema->types[i];
+        if (type->kind != TYPE_ALIAS && !type->table_key) {
+            mark_value(type);
+        }
+    }
+}

@@ -1,0 +1,136 @@
+/* main.c - wit_codegen check | generate | status. */
+#include "wit.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char usage[] =
+    "usage: wit_codegen check FILE...\n"
+    "       wit_codegen generate --out DIR [--tables] [--manifest FILE] [--page FILE] FILE...\n";
+
+typedef struct Job {
+    const char *out;
+    const char *manifest;
+    const char *page;
+    bool tables;
+    Schema **schemas;
+    size_t count;
+} Job;
+
+static void save(const char *path, Buf *buf)
+{
+    FILE *file = fopen(path, "wb");
+
+    if (file == NULL || fwrite(buf->data, 1, buf->len, file) != buf->len || fclose(file) != 0) {
+        die("cannot write %s: %s", path, strerror(errno));
+    }
+    buf_release(buf);
+}
+
+static void generate(const Job *job)
+{
+    static const struct {
+        const char *end;
+        void (*emit)(const Schema *schema, Buf *buf);
+    } files[] = {{".h", emit_header}, {".c", emit_source}};
+    Buf buf = {0};
+
+    for (size_t i = 0; i < job->count; i++) {
+        for (size_t f = 0; f < sizeof files / sizeof files[0]; f++) {
+            files[f].emit(job->schemas[i], &buf);
+            save(
+                take_printf("%s/wit_%s%s", job->out, snake(job->schemas[i]->package), files[f].end),
+                &buf);
+        }
+    }
+}
+
+/* Tables of several files share one space of numbers, and types one space of C names. */
+static void check_together(const Job *job)
+{
+    for (size_t a = 0; a < job->count; a++) {
+        for (size_t b = 0; b < a; b++) {
+            const Schema *x = job->schemas[a];
+            const Schema *y = job->schemas[b];
+            Place top = {x->file, 1, 1};
+            if (strcmp(x->package, y->package) == 0) {
+                mistake(top, "package '%s' is also in %s", x->package, y->file);
+            }
+            if (x->table_count > 0 && y->table_count > 0 &&
+                x->dbi_base < y->dbi_base + y->table_count &&
+                y->dbi_base < x->dbi_base + x->table_count) {
+                mistake(top, "tables %u to %zu overlap with those of %s", x->dbi_base,
+                        x->dbi_base + x->table_count - 1, y->file);
+            }
+        }
+    }
+}
+
+static const char *value_of(char **argv, int argc, int *i)
+{
+    if (++*i >= argc) {
+        die("%s needs a value", argv[argc - 1]);
+    }
+    return argv[*i];
+}
+
+int main(int argc, char **argv)
+{
+    Job job = {0};
+    const char *command = argc > 1 ? argv[1] : "";
+    bool check_only = strcmp(command, "check") == 0;
+
+    if (!check_only && strcmp(command, "generate") != 0) {
+        fputs(usage, stderr);
+        return 2;
+    }
+    for (int i = 2; i < argc; i++) {
+        if (strcmp(argv[i], "--out") == 0) {
+            job.out = value_of(argv, argc, &i);
+        } else if (strcmp(argv[i], "--manifest") == 0) {
+            job.manifest = value_of(argv, argc, &i);
+        } else if (strcmp(argv[i], "--page") == 0) {
+            job.page = value_of(argv, argc, &i);
+        } else if (strcmp(argv[i], "--tables") == 0) {
+            job.tables = true;
+        } else if (argv[i][0] == '-') {
+            die("no such option: %s", argv[i]);
+        } else {
+            job.schemas = take_more(job.schemas, job.count, sizeof(Schema *));
+            job.schemas[job.count++] = read_schema(argv[i]);
+        }
+    }
+    if (job.count == 0 || (!check_only && job.out == NULL)) {
+        fputs(usage, stderr);
+        release_all();
+        return 2;
+    }
+    size_t tables = 0;
+    size_t types = 0;
+    for (size_t i = 0; i < job.count; i++) {
+        size_t before = mistake_count();
+        if (before == 0) {
+            check_schema(job.schemas[i]);
+        }
+        tables += job.schemas[i]->table_count;
+        types += job.schemas[i]->type_count;
+    }
+    if (mistake_count() == 0) {
+        check_together(&job);
+    }
+    report_mistakes();
+    int status = mistake_count() == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    if (status == EXIT_SUCCESS && !check_only) {
+        for (size_t i = 0; i < job.count; i++) {
+            layout_schema(job.schemas[i]);
+        }
+        generate(&job);
+    }
+    if (status == EXIT_SUCCESS) {
+        printf("%zu schemas, %zu types, %zu tables: %s\n", job.count, types, tables,
+               check_only ? "no mistakes" : "generated");
+    }
+    release_all();
+    return status;
+}

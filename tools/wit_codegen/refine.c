@@ -1,0 +1,706 @@
+/* refine.c - the expressions of refinements: read, typed, written as C, and tried at their edges.
+ *
+ * Integers are computed as sign and 64-bit size, so that signed and unsigned fields mix; what
+ * leaves that range, or divides by zero, makes the refinement fail. Reals are compared and computed
+ * with reals only. An expression that reads an optional field holds when the field is none; has(x)
+ * asks. `value` above a field is that field. */
+#include "wit.h"
+
+#include "common/codec.h"
+
+#include <inttypes.h>
+
+typedef enum { OF_ERROR, OF_BOOL, OF_INTEGER, OF_REAL, OF_CASE } ExprType;
+
+typedef enum {
+    EXPR_NUMBER,
+    EXPR_REAL,
+    EXPR_TRUTH,
+    EXPR_PATH,
+    EXPR_LEN,
+    EXPR_HAS,
+    EXPR_CASE, /* a path that turned out to be a case of the enum `type` */
+    EXPR_NOT,
+    EXPR_MINUS,
+    EXPR_BINARY
+} ExprKind;
+
+struct Expr {
+    ExprKind kind;
+    Place at;
+    const char *op;      /* of a binary one */
+    const char *name[8]; /* of a path */
+    size_t name_count;
+    uint64_t number;
+    double real;
+    Expr *left;
+    Expr *right;
+    const Type *type; /* of a path, once it is checked; of its flags if it names one */
+    bool flag;
+};
+
+static Expr *new_expr(ExprKind kind, Place at)
+{
+    Expr *expr = take(sizeof *expr);
+
+    expr->kind = kind;
+    expr->at = at;
+    return expr;
+}
+
+static Expr *parse_level(Lexer *lexer, size_t level);
+
+static void want(Lexer *lexer, const char *text)
+{
+    if (lexer_is(lexer, text)) {
+        lexer_next(lexer);
+    } else {
+        mistake(lexer->now.at, "expected '%s' in the expression", text);
+    }
+}
+
+static Expr *parse_path(Lexer *lexer, ExprKind kind)
+{
+    Expr *expr = new_expr(kind, lexer->now.at);
+
+    for (;;) {
+        if (lexer->now.kind != TOKEN_NAME) {
+            mistake(lexer->now.at, "expected the name of a field");
+            return expr;
+        }
+        if (expr->name_count == sizeof expr->name / sizeof expr->name[0]) {
+            mistake(lexer->now.at, "this path is too long");
+            return expr;
+        }
+        expr->name[expr->name_count++] = lexer->now.text;
+        lexer_next(lexer);
+        if (!lexer_is(lexer, ".")) {
+            return expr;
+        }
+        lexer_next(lexer);
+    }
+}
+
+static Expr *parse_primary(Lexer *lexer)
+{
+    Token token = lexer->now;
+    Expr *expr;
+
+    if (token.kind == TOKEN_NUMBER || token.kind == TOKEN_REAL) {
+        expr = new_expr(token.kind == TOKEN_REAL ? EXPR_REAL : EXPR_NUMBER, token.at);
+        expr->number = token.number;
+        expr->real = token.real;
+        lexer_next(lexer);
+        return expr;
+    }
+    if (lexer_is(lexer, "true") || lexer_is(lexer, "false")) {
+        expr = new_expr(EXPR_TRUTH, token.at);
+        expr->number = token.text[0] == 't';
+        lexer_next(lexer);
+        return expr;
+    }
+    if (lexer_is(lexer, "len") || lexer_is(lexer, "has")) {
+        lexer_next(lexer);
+        want(lexer, "(");
+        expr = parse_path(lexer, token.text[0] == 'l' ? EXPR_LEN : EXPR_HAS);
+        want(lexer, ")");
+        return expr;
+    }
+    if (lexer_is(lexer, "(")) {
+        lexer_next(lexer);
+        expr = parse_level(lexer, 0);
+        want(lexer, ")");
+        return expr;
+    }
+    if (token.kind == TOKEN_NAME) {
+        return parse_path(lexer, EXPR_PATH);
+    }
+    mistake(token.at, "expected a value in the expression");
+    return new_expr(EXPR_TRUTH, token.at);
+}
+
+static Expr *parse_unary(Lexer *lexer)
+{
+    bool minus = lexer_is(lexer, "-");
+
+    if (!minus && !lexer_is(lexer, "!")) {
+        return parse_primary(lexer);
+    }
+    Expr *expr = new_expr(minus ? EXPR_MINUS : EXPR_NOT, lexer->now.at);
+    lexer_next(lexer);
+    expr->left = parse_unary(lexer);
+    return expr;
+}
+
+/* Weakest first. */
+static const char *const levels[][7] = {
+    {"||"}, {"&&"}, {"==", "!=", "<", "<=", ">", ">="}, {"+", "-"}, {"*", "/", "%"}};
+
+enum { LEVEL_COMPARE = 2, LEVEL_COUNT = 5 };
+
+static Expr *parse_level(Lexer *lexer, size_t level)
+{
+    if (level == LEVEL_COUNT) {
+        return parse_unary(lexer);
+    }
+    Expr *left = parse_level(lexer, level + 1);
+    for (;;) {
+        const char *op = NULL;
+        for (size_t i = 0; levels[level][i] != NULL; i++) {
+            if (lexer_is(lexer, levels[level][i])) {
+                op = levels[level][i];
+            }
+        }
+        if (op == NULL) {
+            return left;
+        }
+        Expr *expr = new_expr(EXPR_BINARY, lexer->now.at);
+        expr->op = op;
+        lexer_next(lexer);
+        expr->left = left;
+        expr->right = parse_level(lexer, level + 1);
+        left = expr;
+        if (level == LEVEL_COMPARE) {
+            return left;
+        }
+    }
+}
+
+Expr *refine_parse(Lexer *lexer)
+{
+    Expr *expr = parse_level(lexer, 0);
+
+    if (lexer->now.kind != TOKEN_END) {
+        mistake(lexer->now.at, "'%s' does not continue the expression", lexer->now.text);
+    }
+    return expr;
+}
+
+static const Member *find_member(const Type *type, const char *name)
+{
+    for (size_t i = 0; i < type->member_count; i++) {
+        if (strcmp(type->members[i].name, name) == 0) {
+            return &type->members[i];
+        }
+    }
+    return NULL;
+}
+
+static bool one_of(const char *op, size_t level)
+{
+    for (size_t i = 0; levels[level][i] != NULL; i++) {
+        if (strcmp(op, levels[level][i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The type that a path leads to, options opened except at its end; NULL when a name is unknown. */
+static const Type *walk(const Type *record, const Member *field, Expr *expr, bool open_last)
+{
+    const Type *type = record;
+
+    expr->flag = false;
+    for (size_t i = 0; i < expr->name_count; i++) {
+        const char *name = expr->name[i];
+        const Member *member = find_member(type, name);
+        if (i == 0 && member == NULL && field != NULL && strcmp(name, "value") == 0) {
+            member = field;
+        }
+        if (member == NULL || (type->kind != TYPE_RECORD && type->kind != TYPE_FLAGS)) {
+            return NULL;
+        }
+        if (type->kind == TYPE_FLAGS) {
+            expr->flag = true;
+            return i + 1 == expr->name_count ? type : NULL;
+        }
+        type = real_type(member->type);
+        if (type != NULL && type->kind == TYPE_OPTION && (open_last || i + 1 < expr->name_count)) {
+            type = real_type(type->members[0].type);
+        }
+        if (type == NULL) {
+            return NULL;
+        }
+    }
+    return type;
+}
+
+static const char *path_text(const Expr *expr)
+{
+    const char *text = expr->name[0];
+
+    for (size_t i = 1; i < expr->name_count; i++) {
+        text = take_printf("%s.%s", text, expr->name[i]);
+    }
+    return text;
+}
+
+static ExprType check_expr(const Type *record, const Member *field, Expr *expr);
+
+static ExprType check_path(const Type *record, const Member *field, Expr *expr)
+{
+    const Type *type = walk(record, field, expr, expr->kind != EXPR_HAS);
+
+    if (type == NULL) {
+        mistake(expr->at, "record %s has no field '%s'", record->name, path_text(expr));
+        return OF_ERROR;
+    }
+    expr->type = type;
+    if (expr->kind == EXPR_HAS) {
+        if (type->kind != TYPE_OPTION) {
+            mistake(expr->at, "has() asks whether an option is there; '%s' is none",
+                    path_text(expr));
+        }
+        return OF_BOOL;
+    }
+    if (expr->kind == EXPR_LEN) {
+        if (type->kind != TYPE_STRING && type->kind != TYPE_BYTES && type->kind != TYPE_LIST) {
+            mistake(expr->at, "len() is of a list or a string, not of '%s'", path_text(expr));
+        }
+        return OF_INTEGER;
+    }
+    if (expr->flag || type->kind == TYPE_BOOL) {
+        return OF_BOOL;
+    }
+    if (type_is_integer(type->kind) || type->kind == TYPE_CHAR) {
+        return OF_INTEGER;
+    }
+    if (type->kind == TYPE_F32 || type->kind == TYPE_F64) {
+        return OF_REAL;
+    }
+    if (type->kind == TYPE_ENUM) {
+        return OF_CASE;
+    }
+    mistake(expr->at, "'%s' is neither a number nor a truth nor an enum", path_text(expr));
+    return OF_ERROR;
+}
+
+/* A name beside an enum is one of its cases. */
+static bool take_as_case(const Type *record, const Member *field, Expr *expr, Expr *beside)
+{
+    if (expr->kind != EXPR_PATH || expr->name_count != 1 || beside->kind != EXPR_PATH ||
+        walk(record, field, expr, true) != NULL) {
+        return false;
+    }
+    const Type *type = walk(record, field, beside, true);
+    if (type == NULL || type->kind != TYPE_ENUM || beside->flag) {
+        return false;
+    }
+    const Member *member = find_member(type, expr->name[0]);
+    if (member == NULL) {
+        mistake(expr->at, "enum %s has no case '%s'", type->name, expr->name[0]);
+    } else {
+        expr->number = (uint64_t)(member - type->members);
+    }
+    expr->kind = EXPR_CASE;
+    expr->type = type;
+    return true;
+}
+
+static ExprType check_binary(const Type *record, const Member *field, Expr *expr)
+{
+    static const char *const called[] = {"", "a truth", "an integer", "a real number",
+                                         "a case of an enum"};
+    if (!take_as_case(record, field, expr->right, expr->left)) {
+        (void)take_as_case(record, field, expr->left, expr->right);
+    }
+    ExprType left = check_expr(record, field, expr->left);
+    ExprType right = check_expr(record, field, expr->right);
+    bool compare = one_of(expr->op, LEVEL_COMPARE);
+    bool logic = strcmp(expr->op, "&&") == 0 || strcmp(expr->op, "||") == 0;
+    ExprType result = compare || logic ? OF_BOOL : left;
+
+    if (left == OF_ERROR || right == OF_ERROR) {
+        return OF_ERROR;
+    }
+    if (left != right || (left == OF_CASE && expr->left->type != expr->right->type)) {
+        mistake(expr->at, "'%s' between %s and %s", expr->op, called[left], called[right]);
+        return OF_ERROR;
+    }
+    bool equality = strcmp(expr->op, "==") == 0 || strcmp(expr->op, "!=") == 0;
+    bool number = left == OF_INTEGER || (left == OF_REAL && strcmp(expr->op, "%") != 0);
+    if (logic ? left != OF_BOOL
+              : !(number || (compare && equality) || (compare && left == OF_CASE))) {
+        mistake(expr->at, "'%s' has no meaning for %s", expr->op, called[left]);
+        return OF_ERROR;
+    }
+    return result;
+}
+
+static ExprType check_expr(const Type *record, const Member *field, Expr *expr)
+{
+    switch (expr->kind) {
+    case EXPR_NUMBER:
+        return OF_INTEGER;
+    case EXPR_REAL:
+        return OF_REAL;
+    case EXPR_TRUTH:
+        return OF_BOOL;
+    case EXPR_CASE:
+        return OF_CASE;
+    case EXPR_PATH:
+    case EXPR_LEN:
+    case EXPR_HAS:
+        return check_path(record, field, expr);
+    case EXPR_NOT:
+    case EXPR_MINUS: {
+        ExprType type = check_expr(record, field, expr->left);
+        bool fits =
+            expr->kind == EXPR_NOT ? type == OF_BOOL : type == OF_INTEGER || type == OF_REAL;
+        if (type != OF_ERROR && !fits) {
+            mistake(expr->at, expr->kind == EXPR_NOT ? "'!' needs a truth behind it"
+                                                     : "'-' needs a number behind it");
+            return OF_ERROR;
+        }
+        return type;
+    }
+    case EXPR_BINARY:
+        break;
+    }
+    return check_binary(record, field, expr);
+}
+
+void refine_check(const Type *record, const Member *field, Refinement *refinement)
+{
+    ExprType type = check_expr(record, field, refinement->expr);
+
+    if (type != OF_ERROR && type != OF_BOOL) {
+        mistake(refinement->at, "a refinement is something that holds or not, not a value: %s",
+                refinement->text);
+    }
+}
+
+/* The path in C below `v->`; options are opened. With `present`, adds the conditions for that. */
+static const char *c_path(const Type *record, const Member *field, const Expr *expr, bool open_last,
+                          Buf *present)
+{
+    const Type *type = record;
+    const char *path = "";
+
+    for (size_t i = 0; i < expr->name_count; i++) {
+        if (type->kind == TYPE_FLAGS) {
+            break;
+        }
+        const Member *member = find_member(type, expr->name[i]);
+        if (member == NULL) {
+            member = field;
+        }
+        path = take_printf("%s%s%s", path, i == 0 ? "" : ".", snake(member->name));
+        type = real_type(member->type);
+        if (type->kind == TYPE_OPTION && (open_last || i + 1 < expr->name_count)) {
+            if (present != NULL) {
+                out(present, "%sv->%s.some", present->len == 0 ? "" : " && ", path);
+            }
+            path = take_printf("%s.value", path);
+            type = real_type(type->members[0].type);
+        }
+    }
+    return path;
+}
+
+static void each_present(Buf *present, const Type *record, const Member *field, const Expr *expr)
+{
+    if (expr == NULL) {
+        return;
+    }
+    if (expr->kind == EXPR_PATH || expr->kind == EXPR_LEN || expr->kind == EXPR_HAS) {
+        (void)c_path(record, field, expr, expr->kind != EXPR_HAS, present);
+    }
+    each_present(present, record, field, expr->left);
+    each_present(present, record, field, expr->right);
+}
+
+void refine_emit_present(Buf *buf, const Type *record, const Member *field,
+                         const Refinement *refinement)
+{
+    each_present(buf, record, field, refinement->expr);
+}
+
+static void emit_expr(Buf *buf, const Type *record, const Member *field, const Expr *expr);
+
+static ExprType type_of(const Expr *expr)
+{
+    switch (expr->kind) {
+    case EXPR_REAL:
+        return OF_REAL;
+    case EXPR_TRUTH:
+    case EXPR_HAS:
+    case EXPR_NOT:
+        return OF_BOOL;
+    case EXPR_CASE:
+        return OF_CASE;
+    case EXPR_NUMBER:
+    case EXPR_LEN:
+        return OF_INTEGER;
+    case EXPR_PATH:
+        if (expr->flag || expr->type->kind == TYPE_BOOL) {
+            return OF_BOOL;
+        }
+        if (expr->type->kind == TYPE_ENUM) {
+            return OF_CASE;
+        }
+        return expr->type->kind == TYPE_F32 || expr->type->kind == TYPE_F64 ? OF_REAL : OF_INTEGER;
+    case EXPR_MINUS:
+        return type_of(expr->left);
+    case EXPR_BINARY:
+        break;
+    }
+    bool computes = one_of(expr->op, 3) || one_of(expr->op, 4);
+    return computes ? type_of(expr->left) : OF_BOOL;
+}
+
+static void emit_path(Buf *buf, const Type *record, const Member *field, const Expr *expr)
+{
+    const char *path = c_path(record, field, expr, expr->kind != EXPR_HAS, NULL);
+    const Type *type = expr->type;
+
+    if (expr->kind == EXPR_HAS) {
+        out(buf, "v->%s.some", path);
+    } else if (expr->kind == EXPR_LEN) {
+        out(buf, "codec_number_u(v->%s.%s)", path, type->kind == TYPE_LIST ? "count" : "len");
+    } else if (expr->flag) {
+        size_t bit = (size_t)(find_member(type, expr->name[expr->name_count - 1]) - type->members);
+        if (flag_bytes(type) > 8) {
+            out(buf, "codec_bit(v->%s.bits, %zu)", path, bit);
+        } else {
+            out(buf, "((uint64_t)v->%s >> %zu & 1) != 0", path, bit);
+        }
+    } else if (type->kind == TYPE_BOOL || type->kind == TYPE_ENUM || type->kind == TYPE_F32 ||
+               type->kind == TYPE_F64) {
+        out(buf, type->kind == TYPE_F32 ? "(double)v->%s" : "v->%s", path);
+    } else {
+        out(buf, "codec_number_%c(v->%s)", type_is_signed(type->kind) ? 's' : 'u', path);
+    }
+}
+
+static void emit_binary(Buf *buf, const Type *record, const Member *field, const Expr *expr)
+{
+    static const struct {
+        const char *op;
+        const char *name;
+    } names[] = {{"+", "add"}, {"-", "sub"}, {"*", "mul"}, {"/", "div"}, {"%", "mod"}};
+    bool integer = type_of(expr->left) == OF_INTEGER;
+    const char *name = "compare";
+
+    if (!integer) {
+        out(buf, "(");
+        emit_expr(buf, record, field, expr->left);
+        out(buf, " %s ", expr->op);
+        emit_expr(buf, record, field, expr->right);
+        out(buf, ")");
+        return;
+    }
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(expr->op, names[i].op) == 0) {
+            name = names[i].name;
+        }
+    }
+    bool compare = name[0] == 'c';
+    out(buf, "%scodec_number_%s(", compare ? "(" : "", name);
+    emit_expr(buf, record, field, expr->left);
+    out(buf, ", ");
+    emit_expr(buf, record, field, expr->right);
+    if (compare) {
+        out(buf, ") %s 0)", expr->op);
+    } else {
+        out(buf, ", &bad)");
+    }
+}
+
+static void emit_expr(Buf *buf, const Type *record, const Member *field, const Expr *expr)
+{
+    switch (expr->kind) {
+    case EXPR_NUMBER:
+        out(buf, "codec_number_u(UINT64_C(%" PRIu64 "))", expr->number);
+        return;
+    case EXPR_REAL:
+        out(buf, "%.17g", expr->real);
+        return;
+    case EXPR_TRUTH:
+        out(buf, expr->number != 0 ? "true" : "false");
+        return;
+    case EXPR_CASE:
+        out(buf, "%" PRIu64, expr->number);
+        return;
+    case EXPR_PATH:
+    case EXPR_LEN:
+    case EXPR_HAS:
+        emit_path(buf, record, field, expr);
+        return;
+    case EXPR_NOT:
+    case EXPR_MINUS:
+        out(buf, expr->kind == EXPR_NOT              ? "!("
+                 : type_of(expr->left) == OF_INTEGER ? "codec_number_minus("
+                                                     : "-(");
+        emit_expr(buf, record, field, expr->left);
+        out(buf, ")");
+        return;
+    case EXPR_BINARY:
+        emit_binary(buf, record, field, expr);
+        return;
+    }
+}
+
+void refine_emit(Buf *buf, const Type *record, const Member *field, const Refinement *refinement)
+{
+    emit_expr(buf, record, field, refinement->expr);
+}
+
+/* --- edges ---------------------------------------------------------------------------------- */
+
+/* What decides the expression, while it is looked for. */
+typedef struct Sole {
+    const Type *record;
+    const Member *field;
+    const Expr *expr; /* NULL: none yet */
+    const char *path;
+    bool several;
+    CodecNumber seen[16];
+    size_t seen_count;
+} Sole;
+
+static void look(Sole *sole, const Expr *expr)
+{
+    if (expr == NULL) {
+        return;
+    }
+    if (expr->kind == EXPR_NUMBER && sole->seen_count < 16) {
+        sole->seen[sole->seen_count++] = codec_number_u(expr->number);
+    }
+    if (expr->kind == EXPR_MINUS && expr->left->kind == EXPR_NUMBER && sole->seen_count < 16) {
+        sole->seen[sole->seen_count++] = codec_number_minus(codec_number_u(expr->left->number));
+    }
+    if (expr->kind == EXPR_HAS || expr->kind == EXPR_CASE || expr->kind == EXPR_REAL) {
+        sole->several = true;
+    }
+    if (expr->kind == EXPR_PATH || expr->kind == EXPR_LEN) {
+        const char *path = c_path(sole->record, sole->field, expr, true, NULL);
+        bool number = expr->kind == EXPR_LEN || type_is_integer(expr->type->kind);
+        bool again =
+            sole->expr != NULL && sole->expr->kind == expr->kind && strcmp(sole->path, path) == 0;
+        sole->several = sole->several || !number || (sole->expr != NULL && !again) || expr->flag;
+        sole->expr = expr;
+        sole->path = path;
+    }
+    look(sole, expr->left);
+    look(sole, expr->right);
+}
+
+static CodecNumber value_of(const Expr *expr, CodecNumber at, bool *bad);
+
+static bool holds_at(const Expr *expr, CodecNumber at, bool *bad)
+{
+    if (expr->kind == EXPR_TRUTH) {
+        return expr->number != 0;
+    }
+    if (expr->kind == EXPR_NOT) {
+        return !holds_at(expr->left, at, bad);
+    }
+    if (strcmp(expr->op, "&&") == 0) {
+        return holds_at(expr->left, at, bad) && holds_at(expr->right, at, bad);
+    }
+    if (strcmp(expr->op, "||") == 0) {
+        return holds_at(expr->left, at, bad) || holds_at(expr->right, at, bad);
+    }
+    if (type_of(expr->left) == OF_BOOL) {
+        bool same = holds_at(expr->left, at, bad) == holds_at(expr->right, at, bad);
+        return same == (expr->op[0] == '=');
+    }
+    int order = codec_number_compare(value_of(expr->left, at, bad), value_of(expr->right, at, bad));
+    switch (expr->op[0]) {
+    case '=':
+        return order == 0;
+    case '!':
+        return order != 0;
+    case '<':
+        return order < 0 || (order == 0 && expr->op[1] == '=');
+    default:
+        return order > 0 || (order == 0 && expr->op[1] == '=');
+    }
+}
+
+static CodecNumber value_of(const Expr *expr, CodecNumber at, bool *bad)
+{
+    if (expr->kind == EXPR_NUMBER) {
+        return codec_number_u(expr->number);
+    }
+    if (expr->kind == EXPR_MINUS) {
+        return codec_number_minus(value_of(expr->left, at, bad));
+    }
+    if (expr->kind != EXPR_BINARY) {
+        return at;
+    }
+    CodecNumber left = value_of(expr->left, at, bad);
+    CodecNumber right = value_of(expr->right, at, bad);
+    switch (expr->op[0]) {
+    case '+':
+        return codec_number_add(left, right, bad);
+    case '-':
+        return codec_number_sub(left, right, bad);
+    case '*':
+        return codec_number_mul(left, right, bad);
+    case '/':
+        return codec_number_div(left, right, bad);
+    default:
+        return codec_number_mod(left, right, bad);
+    }
+}
+
+static void add_edge(Edges *edges, const Expr *expr, CodecNumber at)
+{
+    const Type *type = edges->type;
+    bool is_signed = !edges->of_length && type_is_signed(type->kind);
+    unsigned bits = edges->of_length ? 16 : type_bits(type->kind);
+    uint64_t most = is_signed ? (UINT64_C(1) << (bits - 1)) - 1
+                              : (bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1);
+    bool bad = false;
+
+    if (at.negative ? !is_signed || at.size > most + 1 : at.size > most) {
+        return;
+    }
+    for (size_t i = 0; i < edges->count; i++) {
+        if (edges->at[i].negative == at.negative && edges->at[i].size == at.size) {
+            return;
+        }
+    }
+    if (edges->count == sizeof edges->at / sizeof edges->at[0]) {
+        return;
+    }
+    bool holds = holds_at(expr, at, &bad);
+    edges->at[edges->count].negative = at.negative;
+    edges->at[edges->count].size = at.size;
+    edges->at[edges->count].holds = holds && !bad;
+    edges->count++;
+}
+
+bool refine_edges(const Type *record, const Member *field, const Refinement *refinement,
+                  Edges *edges_out)
+{
+    Sole sole = {record, field, NULL, NULL, false, {{0}}, 0};
+
+    look(&sole, refinement->expr);
+    if (sole.several || sole.expr == NULL) {
+        return false;
+    }
+    bool of_length = sole.expr->kind == EXPR_LEN;
+    if (of_length && sole.expr->type->kind == TYPE_LIST) {
+        return false;
+    }
+    *edges_out = (Edges){sole.path, sole.expr->type, of_length, {{0}}, 0};
+    CodecNumber one = codec_number_u(1);
+    for (size_t i = 0; i < sole.seen_count; i++) {
+        bool bad = false;
+        add_edge(edges_out, refinement->expr, sole.seen[i]);
+        CodecNumber below = codec_number_sub(sole.seen[i], one, &bad);
+        if (!bad) {
+            add_edge(edges_out, refinement->expr, below);
+        }
+        bad = false;
+        CodecNumber above = codec_number_add(sole.seen[i], one, &bad);
+        if (!bad) {
+            add_edge(edges_out, refinement->expr, above);
+        }
+    }
+    return true;
+}

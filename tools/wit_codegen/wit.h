@@ -1,0 +1,238 @@
+/* wit.h - a schema in memory, and the steps from text to C.
+ *
+ *   read_schema   text -> Schema        lexer.c, parser.c
+ *   check_schema  names, types, tables  check.c, refine.c
+ *   layout        order, names, sizes   layout.c
+ *   emit_*        C, manifest, pages    emit_*.c
+ *
+ * Everything lives until the process ends: a generator runs once, so nothing is freed on the way
+ * and `take` never answers NULL. A mistake of the schema is reported with its place and reading
+ * goes on; no step after one that reported a mistake runs. Output depends on the input alone. */
+#ifndef SAPLING_TOOLS_WIT_H
+#define SAPLING_TOOLS_WIT_H
+
+#include "common/buf.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct Place {
+    const char *file;
+    uint32_t line;
+    uint32_t column; /* in bytes, from 1 */
+} Place;
+
+/* Zeroed memory that is given back by release_all. */
+void *take(size_t size);
+char *take_text(const char *text, size_t len);
+char *take_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The array `items` of `count` elements with room for one more, which is zeroed. */
+void *take_more(void *items, size_t count, size_t size);
+void release_all(void);
+_Noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Remembers a mistake; report_mistakes prints them in the order of their places. */
+void mistake(Place at, const char *format, ...) __attribute__((format(printf, 2, 3)));
+size_t mistake_count(void);
+void report_mistakes(void);
+
+typedef enum {
+    TOKEN_END,
+    TOKEN_NAME,
+    TOKEN_NUMBER, /* of digits, hexadecimal too */
+    TOKEN_REAL,
+    TOKEN_VERSION, /* 1.2.3 */
+    TOKEN_STRING,
+    TOKEN_MARK, /* punctuation: one or two characters */
+    TOKEN_DOC   /* one line of documentation, without its slashes */
+} TokenKind;
+
+typedef struct Token {
+    TokenKind kind;
+    Place at;
+    const char *text; /* a string without its quotes */
+    uint64_t number;
+    double real;
+} Token;
+
+typedef struct Lexer {
+    const char *p;
+    const char *end;
+    Place at;
+    Token now; /* the token to look at */
+} Lexer;
+
+void lexer_start(Lexer *lexer, Place at, const char *text, size_t len);
+void lexer_next(Lexer *lexer);
+bool lexer_is(const Lexer *lexer, const char *text);
+
+typedef enum {
+    TYPE_BOOL,
+    TYPE_U8,
+    TYPE_U16,
+    TYPE_U32,
+    TYPE_U64,
+    TYPE_S8,
+    TYPE_S16,
+    TYPE_S32,
+    TYPE_S64,
+    TYPE_F32,
+    TYPE_F64,
+    TYPE_CHAR,
+    TYPE_STRING,
+    TYPE_BYTES, /* list<u8> */
+    TYPE_LAST_SIMPLE = TYPE_BYTES,
+    TYPE_LIST,
+    TYPE_OPTION,
+    TYPE_TUPLE,
+    TYPE_RESULT,
+    TYPE_RECORD,
+    TYPE_VARIANT,
+    TYPE_ENUM,
+    TYPE_FLAGS,
+    TYPE_ALIAS,
+    TYPE_NAME /* a use of a name; `target` once it is resolved */
+} TypeKind;
+
+typedef struct Expr Expr;
+
+typedef struct Refinement {
+    Place at;
+    const char *text;
+    Expr *expr;
+    struct Refinement *next;
+} Refinement;
+
+typedef struct Type Type;
+
+/* A field, a case, an element: `type` is NULL for a case without payload. */
+typedef struct Member {
+    const char *name;
+    Place at;
+    Type *type;
+    const char *written; /* the type as the schema has it, once it is laid out */
+    const char *doc;
+    Refinement *refinements;
+    bool rest;       /* takes all bytes that are left, without a length */
+    bool big_endian; /* in a frozen record */
+} Member;
+
+struct Type {
+    TypeKind kind;
+    const char *name; /* as declared; of what has no name: made of its parts */
+    Place at;
+    const char *doc;
+    Member *members;
+    size_t member_count;
+    Type *target; /* of TYPE_ALIAS and TYPE_NAME */
+
+    bool frozen;
+    const char *magic; /* NULL: none */
+    Refinement *refinements;
+
+    const char *status; /* of the key record of a table */
+    const char *migration;
+
+    int visit;         /* while looking for cycles: 1 on the way, 2 done */
+    bool placed;       /* is in Schema.order */
+    bool in_key;       /* needs the codec of keys */
+    bool table_key;    /* is the key of a table: its bytes are those of a key */
+    bool in_value;     /* needs the codec of values */
+    bool nested;       /* is part of another value */
+    bool owns;         /* holds memory */
+    bool checked;      /* not every value of the C type is a value of this type */
+    uint64_t min_size; /* of its bytes */
+    const char *c_name;
+    const char *fn; /* what its functions begin with */
+};
+
+typedef struct Table {
+    uint32_t dbi;
+    const char *name;
+    Type *key;
+    Type *value;
+} Table;
+
+typedef struct Schema {
+    const char *file;
+    const char *package; /* the part after the colon */
+    const char *doc;
+    uint32_t major;
+    uint32_t minor;
+    uint32_t patch;
+    uint32_t dbi_base;
+    const char *owner;
+    Type **types; /* as declared */
+    size_t type_count;
+    Type **order; /* every type that needs code, parts first */
+    size_t order_count;
+    Table *tables;
+    size_t table_count;
+} Schema;
+
+/* Each reports mistakes; the schema is whole if there are none. */
+Schema *read_schema(const char *file);
+void check_schema(Schema *schema);
+void layout_schema(Schema *schema);
+
+/* The type behind names and aliases. NULL if one of them is unknown. */
+Type *real_type(Type *type);
+Type *find_type(const Schema *schema, const char *name);
+bool type_is_integer(TypeKind kind);
+bool type_is_signed(TypeKind kind);
+unsigned type_bits(TypeKind kind); /* of an integer */
+/* Bytes of the number of an enum's or variant's case; of flags, all their bytes. */
+unsigned tag_bytes(const Type *type);
+unsigned flag_bytes(const Type *type);
+/* The first field from which on all are options, in a record that may grow. */
+size_t growth_start(const Type *record);
+
+/* Parses, and later checks, the expression of a refinement. `field` is NULL above a record. */
+Expr *refine_parse(Lexer *lexer);
+void refine_check(const Type *record, const Member *field, Refinement *refinement);
+/* The expression in C, over the record `v`, with `bad` as the place of what cannot be computed. */
+void refine_emit(Buf *out, const Type *record, const Member *field, const Refinement *refinement);
+/* The condition under which all options that the expression reads are present; "" for none. */
+void refine_emit_present(Buf *out, const Type *record, const Member *field,
+                         const Refinement *refinement);
+
+/* One number of the record that decides a refinement alone, and values at its edges. */
+typedef struct Edges {
+    const char *path; /* in C, below `v->` */
+    const Type *type; /* of the number; of what is measured if of_length */
+    bool of_length;
+    struct {
+        bool negative;
+        uint64_t size;
+        bool holds;
+    } at[64];
+    size_t count;
+} Edges;
+
+/* False if the refinement depends on more than one number, or on none. */
+bool refine_edges(const Type *record, const Member *field, const Refinement *refinement,
+                  Edges *edges_out);
+
+void out(Buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
+const char *snake(const char *name); /* a-b -> a_b */
+const char *upper(const char *name); /* a-b -> A_B */
+const char *camel(const char *name); /* a-b -> AB, capitals first */
+const char *c_string(const char *text);
+
+void emit_header(const Schema *schema, Buf *buf);
+void emit_source(const Schema *schema, Buf *buf);
+void emit_key_functions(const Type *type, Buf *buf);
+const char *type_text(const Type *type); /* as in the schema */
+const char *kind_text(const Type *type); /* "record" and so on */
+/* The type that stands for `type` in Schema.order; NULL if it needs no code. */
+Type *placed_type(const Schema *schema, Type *type);
+
+/* What is the same at the head of every generated file. */
+void emit_notice(const Schema *schema, Buf *buf, const char *file, const char *about);
+
+/* Whether the type has functions of its own name for users: it has a name in the schema. */
+bool type_is_named(const Type *type);
+
+#endif
