@@ -19,7 +19,76 @@ build/wit_codegen: $(WIT_TOOL_OBJS) $(filter build/release/obj/src/common/%,$(ca
 
 -include $(wildcard build/release/obj/tools/*/*.d)
 
-.PHONY: wit-schema-test
+# --- schemas of the tests ----------------------------------------------------------------------
+# $(call wit_objs,VARIANT): what a test of generated code links beside the library.
+WIT_TEST_NAMES := wit_constructs wit_constructs_json wit_constructs_samples
+WIT_TEST_FILES := $(WIT_TEST_NAMES:%=build/wit/%.c)
+GENERATED_SRCS := $(sort $(wildcard generated/*.c))
+wit_objs = $(WIT_TEST_NAMES:%=build/$1/obj/wit/%.o) $(GENERATED_SRCS:%.c=build/$1/obj/%.o) \
+           build/$1/obj/src/json/codec_json.o build/$1/obj/tests/samples/samples.o
+
+build/wit/stamp: tests/schemas/constructs.wit $(WIT_TOOL)
+	@mkdir -p $(@D)
+	$(Q)$(WIT_TOOL) generate --out build/wit $< && touch $@
+
+$(WIT_TEST_FILES): build/wit/stamp ;
+
+# Named as targets: a pattern rule applies only if what it needs exists or is mentioned, and the
+# rule of all other tests would do without these.
+define WIT_RULES
+$$(call wit_objs,$1):
+
+build/$1/obj/wit/%.o: build/wit/%.c build/$1/flags
+	@mkdir -p $$(@D)
+	@echo '  CC      $$@'
+	$$(Q)$$(call compile,$1,$$(WARN_SRC),-Itests $$(JANSSON_CFLAGS)) -c -o $$@ $$<
+
+build/$1/obj/generated/%.o: generated/%.c build/$1/flags
+	@mkdir -p $$(@D)
+	@echo '  CC      $$@'
+	$$(Q)$$(call compile,$1,$$(WARN_SRC),-Itests $$(JANSSON_CFLAGS)) -c -o $$@ $$<
+
+build/$1/obj/tests/unit/wit_%.o: tests/unit/wit_%.c build/$1/flags build/wit/stamp
+	@mkdir -p $$(@D)
+	@echo '  CC      $$@'
+	$$(Q)$$(call compile,$1,$$(WARN_TEST),-Itests -Igenerated -Ibuild/wit $$(CHECK_CFLAGS) $$(JANSSON_CFLAGS)) -c -o $$@ $$<
+
+build/$1/obj/tests/fuzz/wit_%.o: tests/fuzz/wit_%.c build/$1/flags build/wit/stamp
+	@mkdir -p $$(@D)
+	@echo '  CC      $$@'
+	$$(Q)$$(call compile,$1,$$(WARN_TEST),-Itests -Igenerated -Ibuild/wit $$(JANSSON_CFLAGS)) -c -o $$@ $$<
+endef
+$(foreach v,$(VARIANTS),$(eval $(call WIT_RULES,$v)))
+-include $(wildcard build/*/obj/wit/*.d build/*/obj/generated/*.d)
+
+# --- targets -----------------------------------------------------------------------------------
+SCHEMA_MANIFEST := schemas/dbi_manifest.csv
+SCHEMA_PAGE     := docs/reference/row-layouts.md
+SCHEMA_AGAIN    := build/wit/again
+
+.PHONY: schema-check wit-schema-check wit-schema-generate wit-schema-cc-check wit-schema-same \
+        wit-schema-test
+
+wit-schema-check: $(WIT_TOOL) ## Parse and check the schemas, and compare their tables with the code
+	$(Q)$(WIT_TOOL) check --src src $(WIT_SCHEMAS)
+
+wit-schema-generate: $(WIT_TOOL) ## Rewrite what is generated from the schemas
+	$(Q)mkdir -p generated
+	$(Q)$(WIT_TOOL) generate --out generated --manifest $(SCHEMA_MANIFEST) --page $(SCHEMA_PAGE) $(WIT_SCHEMAS)
+
+wit-schema-cc-check: $(foreach v,release clang,$(call wit_objs,$v)) ## Compile generated code with gcc and clang
+	@test -n '$(GENERATED_SRCS)' || { echo 'nothing is generated' >&2; exit 1; }
+
+wit-schema-same: $(WIT_TOOL)
+	$(Q)rm -rf $(SCHEMA_AGAIN) && mkdir -p $(SCHEMA_AGAIN)/generated
+	$(Q)$(WIT_TOOL) generate --out $(SCHEMA_AGAIN)/generated --manifest $(SCHEMA_AGAIN)/manifest.csv \
+	    --page $(SCHEMA_AGAIN)/page.md $(WIT_SCHEMAS)
+	$(Q)diff -r $(SCHEMA_AGAIN)/generated generated && \
+	    diff $(SCHEMA_AGAIN)/manifest.csv $(SCHEMA_MANIFEST) && \
+	    diff $(SCHEMA_AGAIN)/page.md $(SCHEMA_PAGE) || \
+	    { echo 'generated files are not those of the schemas: make wit-schema-generate' >&2; exit 1; }
 
 wit-schema-test: $(WIT_TOOL) ## Test the reader of schemas with one mistake of each kind
 	$(Q)$(PYTHON) tests/tools/wit_codegen_test.py $(WIT_TOOL)
+
+schema-check: wit-schema-check wit-schema-same wit-schema-cc-check wit-schema-test ## Check schemas, manifest and all generated code

@@ -2,7 +2,7 @@
 #
 # tests/{unit,integration,stress}/*_test.c are one binary each, linked with the variant's raw
 # objects and with tests/support/*.c; node_* also with those of src/node, cli_* with the
-# formats of src/cli. *_threads_test.c needs threads: left out of `nothreads`,
+# formats of src/cli, wit_* with generated code. *_threads_test.c needs threads: left out of `nothreads`,
 # and the only ones `tsan` runs.
 
 TEST_DIRS    ?= unit integration stress
@@ -42,6 +42,12 @@ build/$1/tests/unit/cli_%_test: build/$1/obj/tests/unit/cli_%_test.o $$(call sup
 	@mkdir -p $$(@D)
 	@echo '  LD      $$@'
 	$$(Q)$$(CC_$1) $$(LDFLAGS_ALL) $$(LDFLAGS_$1) $$(LDFLAGS) -o $$@ $$^ $$(CHECK_LIBS) $$(LIB_LIBS)
+
+build/$1/tests/unit/wit_%_test: build/$1/obj/tests/unit/wit_%_test.o $$(call support_objs,$1) \
+                                $$(call wit_objs,$1) $$(call lib_objs,$1)
+	@mkdir -p $$(@D)
+	@echo '  LD      $$@'
+	$$(Q)$$(CC_$1) $$(LDFLAGS_ALL) $$(LDFLAGS_$1) $$(LDFLAGS) -o $$@ $$^ $$(CHECK_LIBS) $$(JANSSON_LIBS) $$(LIB_LIBS)
 endef
 $(foreach v,test clang-test asan tsan nothreads,$(eval $(call TEST_RULES,$v)))
 
@@ -121,6 +127,11 @@ build/fuzz/cli_%_fuzz: build/fuzz/obj/tests/fuzz/cli_%_fuzz.o $(call support_obj
                        $(call format_objs,fuzz) $(call lib_objs,fuzz)
 	@echo '  LD      $@'
 	$(Q)$(CC_fuzz) -fsanitize=fuzzer $(LDFLAGS_ALL) $(LDFLAGS_fuzz) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(LIB_LIBS)
+
+build/fuzz/wit_%_fuzz: build/fuzz/obj/tests/fuzz/wit_%_fuzz.o $(call support_objs,fuzz) \
+                       $(call wit_objs,fuzz) $(call lib_objs,fuzz)
+	@echo '  LD      $@'
+	$(Q)$(CC_fuzz) -fsanitize=fuzzer $(LDFLAGS_ALL) $(LDFLAGS_fuzz) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(JANSSON_LIBS) $(LIB_LIBS)
 
 build/fuzz/%_fuzz: build/fuzz/obj/tests/fuzz/%_fuzz.o $(call support_objs,fuzz) $(call lib_objs,fuzz)
 	@echo '  LD      $@'

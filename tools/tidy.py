@@ -15,12 +15,13 @@ import tokenize
 
 import tidy_c
 
-EVERYTHING = ("common", "sapling", "store", "runner", "wasi", "universe", "dispatch", "batch",
+EVERYTHING = ("common", "json", "sapling", "store", "runner", "wasi", "universe", "dispatch", "batch",
               "node", "cli")
 
 # Which directories of src/ a directory may include headers of, besides its own.
 MAY_USE = {
     "common": (),
+    "json": ("common",),
     "sapling": ("common",),
     "store": ("sapling", "common"),
     "runner": ("sapling", "common"),
@@ -28,9 +29,22 @@ MAY_USE = {
     "universe": ("runner", "store", "sapling", "common"),
     "dispatch": ("store", "common"),
     "batch": ("universe", "store", "common"),
-    "node": ("batch", "dispatch", "universe", "wasi", "runner", "store", "sapling", "common"),
+    "node": ("batch", "dispatch", "universe", "wasi", "runner", "store", "sapling", "json",
+             "common"),
     "cli": EVERYTHING,
 }
+
+# The same for C outside src/: generated codecs, their JSON in files of their own, and tools. What is
+# generated for tests may use anything.
+OUTSIDE_MAY_USE = {
+    "generated": ("common",),
+    "generated json": ("json", "common"),
+    "tools": ("common",),
+}
+
+# Which directories of src/ may use generated headers, and those that need JSON.
+GENERATED_USERS = ("store", "runner", "wasi", "universe", "dispatch", "batch", "node", "cli")
+GENERATED_JSON_USERS = ("node", "cli")
 
 # The layer each public header belongs to. error.h is of no layer: all return its codes.
 PUBLIC_HEADERS = {
@@ -73,7 +87,7 @@ class Finding:
 class Tree:
     """The files of a source tree, read once."""
 
-    C_ROOTS = ("src", "include", "tests", "examples", "bench", "tools")
+    C_ROOTS = ("src", "include", "generated", "tests", "examples", "bench", "tools")
 
     def __init__(self, root):
         self.root = root
@@ -124,8 +138,30 @@ class Tree:
 # --- rules ---------------------------------------------------------------------------------------
 # Each yields findings; its docstring is its description, its name with dashes is the rule's.
 
+def generated_kind(path):
+    """The key of OUTSIDE_MAY_USE of a file in generated/; None for what serves tests."""
+    stem = os.path.splitext(os.path.basename(path))[0]
+    return None if stem.endswith("_samples") else \
+        "generated json" if stem.endswith("_json") else "generated"
+
+
+def layers_outside(tree):
+    for source in tree.under("generated", "tools"):
+        kind = "tools" if source.path.startswith("tools/") else generated_kind(source.path)
+        if kind is None:
+            continue
+        for line, target, quoted in source.includes():
+            first, slash, _ = target.partition("/")
+            if not quoted:
+                continue
+            if slash and first not in OUTSIDE_MAY_USE[kind] or \
+                    not slash and kind == "generated" and generated_kind(target) != "generated":
+                yield Finding(source.path, line, "layers", f"{kind} may not use {target}")
+
+
 def layers(tree):
     """a directory of src/ includes only headers of the layers it may use"""
+    yield from layers_outside(tree)
     for source in tree.under("src", "include"):
         parts = source.path.split("/")
         public = parts[0] == "include"
@@ -136,6 +172,11 @@ def layers(tree):
             continue
         for line, target, quoted in source.includes():
             first, _, rest = target.partition("/")
+            if quoted and tree.exists(f"generated/{target}"):
+                users = {"generated": GENERATED_USERS, "generated json": GENERATED_JSON_USERS}
+                if layer not in users.get(generated_kind(target), ()):
+                    yield Finding(source.path, line, "layers", f"{layer} may not use {target}")
+                continue
             if not rest or (not quoted and first not in MAY_USE):
                 continue
             if first == "sapling" and (tree.exists(f"include/{target}") or public):
@@ -221,7 +262,7 @@ def byte_assembly(tree):
 
 
 def include_target(tree, source, target):
-    candidates = [f"include/{target}", f"src/{target}", f"tests/{target}",
+    candidates = [f"include/{target}", f"src/{target}", f"tests/{target}", f"generated/{target}",
                   os.path.normpath(os.path.join(os.path.dirname(source.path), target))]
     return next((c for c in candidates if c in tree.sources), None)
 

@@ -204,6 +204,27 @@ class TidyTest(unittest.TestCase):
         line = self.append("include/sapling/sapling.h", '#include "common/table.h"\n')
         self.assert_only("include/sapling/sapling.h", line, "layers")
 
+    def test_generated_code_may_use_common_and_only_its_json_files_json(self):
+        self.write("generated/wit_x.h", '#include "common/table.h"\n')
+        self.write("generated/wit_x_json.c", '#include "wit_x.h"\n#include "common/table.h"\n')
+        self.write("generated/wit_x_samples.c", '#include "wit_x.h"\n#include "samples/any.h"\n')
+        self.assertEqual(self.findings(), [])
+        self.write("generated/wit_x.c", '#include "wit_x.h"\n\n#include "json/codec_json.h"\n')
+        self.assert_only("generated/wit_x.c", 3, "layers")
+        self.write("generated/wit_x.c", '#include "wit_x_json.h"\n')
+        self.assert_only("generated/wit_x.c", 1, "layers")
+
+    def test_generated_headers_are_for_the_layers_above_the_engine(self):
+        self.write("generated/wit_x.h", "")
+        line = self.append("src/common/table.c", '#include "wit_x.h"\n')
+        self.assert_only("src/common/table.c", line, "layers")
+
+    def test_c_tools_may_use_common_alone(self):
+        self.write("tools/gen/main.c", '#include "gen.h"\n#include "common/table.h"\n')
+        self.assertEqual(self.findings(), [])
+        self.write("tools/gen/main.c", '#include "sapling/page.h"\n')
+        self.assert_only("tools/gen/main.c", 1, "layers")
+
     def test_include_inside_a_comment_is_none(self):
         self.append("src/common/table.c", '/*\n#include "sapling/sapling.h"\n*/\n')
         self.assertEqual(self.findings(), [])

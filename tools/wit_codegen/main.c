@@ -1,4 +1,4 @@
-/* main.c - wit_codegen check | generate | status. */
+/* main.c - wit_codegen check | generate. */
 #include "wit.h"
 
 #include <errno.h>
@@ -6,14 +6,16 @@
 #include <stdlib.h>
 
 static const char usage[] =
-    "usage: wit_codegen check FILE...\n"
-    "       wit_codegen generate --out DIR [--tables] [--manifest FILE] [--page FILE] FILE...\n";
+    "usage: wit_codegen check [--src DIR] FILE...\n"
+    "       wit_codegen generate --out DIR [--manifest FILE] [--page FILE] FILE...\n"
+    "With --src, tables must be @status(active) exactly if C files under DIR name them. With\n"
+    "--manifest, the tables of all schemas also become DIR/wit_schema_dbis.{h,c}.\n";
 
 typedef struct Job {
     const char *out;
     const char *manifest;
     const char *page;
-    bool tables;
+    const char *src;
     Schema **schemas;
     size_t count;
 } Job;
@@ -33,16 +35,32 @@ static void generate(const Job *job)
     static const struct {
         const char *end;
         void (*emit)(const Schema *schema, Buf *buf);
-    } files[] = {{".h", emit_header}, {".c", emit_source}};
+    } files[] = {{".h", emit_header},
+                 {".c", emit_source},
+                 {"_json.h", emit_json_header},
+                 {"_json.c", emit_json_source},
+                 {"_samples.h", emit_samples_header},
+                 {"_samples.c", emit_samples_source}};
     Buf buf = {0};
 
     for (size_t i = 0; i < job->count; i++) {
         for (size_t f = 0; f < sizeof files / sizeof files[0]; f++) {
             files[f].emit(job->schemas[i], &buf);
-            save(
-                take_printf("%s/wit_%s%s", job->out, snake(job->schemas[i]->package), files[f].end),
-                &buf);
+            const char *name = snake(job->schemas[i]->package);
+            save(take_printf("%s/wit_%s%s", job->out, name, files[f].end), &buf);
         }
+    }
+    if (job->manifest != NULL) {
+        emit_dbis_header(job->schemas, job->count, &buf);
+        save(take_printf("%s/wit_schema_dbis.h", job->out), &buf);
+        emit_dbis_source(job->schemas, job->count, &buf);
+        save(take_printf("%s/wit_schema_dbis.c", job->out), &buf);
+        emit_manifest(job->schemas, job->count, &buf);
+        save(job->manifest, &buf);
+    }
+    if (job->page != NULL) {
+        emit_page(job->schemas, job->count, &buf);
+        save(job->page, &buf);
     }
 }
 
@@ -62,6 +80,13 @@ static void check_together(const Job *job)
                 y->dbi_base < x->dbi_base + x->table_count) {
                 mistake(top, "tables %u to %zu overlap with those of %s", x->dbi_base,
                         x->dbi_base + x->table_count - 1, y->file);
+            }
+            for (size_t i = 0; i < x->table_count * y->table_count; i++) {
+                const Table *table = &x->tables[i % x->table_count];
+                if (strcmp(table->name, y->tables[i / x->table_count].name) == 0) {
+                    mistake(table->key->at, "there is a table '%s' in %s already", table->name,
+                            y->file);
+                }
             }
         }
     }
@@ -92,8 +117,8 @@ int main(int argc, char **argv)
             job.manifest = value_of(argv, argc, &i);
         } else if (strcmp(argv[i], "--page") == 0) {
             job.page = value_of(argv, argc, &i);
-        } else if (strcmp(argv[i], "--tables") == 0) {
-            job.tables = true;
+        } else if (strcmp(argv[i], "--src") == 0) {
+            job.src = value_of(argv, argc, &i);
         } else if (argv[i][0] == '-') {
             die("no such option: %s", argv[i]);
         } else {
@@ -118,6 +143,9 @@ int main(int argc, char **argv)
     }
     if (mistake_count() == 0) {
         check_together(&job);
+    }
+    for (size_t i = 0; i < job.count && job.src != NULL && mistake_count() == 0; i++) {
+        check_status(job.schemas[i], job.src);
     }
     report_mistakes();
     int status = mistake_count() == 0 ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -505,7 +505,7 @@ static void parse_package(Parser *parser)
     refuse_notes(&doc, "the package");
 }
 
-static const char *read_text(const char *file, size_t *len_out)
+const char *read_text(const char *file, size_t *len_out)
 {
     FILE *in = fopen(file, "rb");
     Buf buf = {0};

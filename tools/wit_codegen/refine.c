@@ -464,7 +464,7 @@ static void emit_path(Buf *buf, const Type *record, const Member *field, const E
         if (flag_bytes(type) > 8) {
             out(buf, "codec_bit(v->%s.bits, %zu)", path, bit);
         } else {
-            out(buf, "((uint64_t)v->%s >> %zu & 1) != 0", path, bit);
+            out(buf, "(((uint64_t)v->%s >> %zu & 1) != 0)", path, bit);
         }
     } else if (type->kind == TYPE_BOOL || type->kind == TYPE_ENUM || type->kind == TYPE_F32 ||
                type->kind == TYPE_F64) {

@@ -177,6 +177,12 @@ Schema *read_schema(const char *file);
 void check_schema(Schema *schema);
 void layout_schema(Schema *schema);
 
+/* Reports tables whose @status is not what the C files under `directory` do. */
+void check_status(Schema *schema, const char *directory);
+
+/* All of a file; ends the program if it cannot be read. */
+const char *read_text(const char *file, size_t *len_out);
+
 /* The type behind names and aliases. NULL if one of them is unknown. */
 Type *real_type(Type *type);
 Type *find_type(const Schema *schema, const char *name);
@@ -224,6 +230,15 @@ const char *c_string(const char *text);
 void emit_header(const Schema *schema, Buf *buf);
 void emit_source(const Schema *schema, Buf *buf);
 void emit_key_functions(const Type *type, Buf *buf);
+void emit_json_header(const Schema *schema, Buf *buf);
+void emit_json_source(const Schema *schema, Buf *buf);
+void emit_samples_header(const Schema *schema, Buf *buf);
+void emit_samples_source(const Schema *schema, Buf *buf);
+void emit_dbis_header(Schema *const *schemas, size_t count, Buf *buf);
+void emit_dbis_source(Schema *const *schemas, size_t count, Buf *buf);
+void emit_manifest(Schema *const *schemas, size_t count, Buf *buf);
+void emit_page(Schema *const *schemas, size_t count, Buf *buf);
+
 const char *type_text(const Type *type); /* as in the schema */
 const char *kind_text(const Type *type); /* "record" and so on */
 /* The type that stands for `type` in Schema.order; NULL if it needs no code. */

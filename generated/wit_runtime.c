@@ -1,0 +1,2119 @@
+/* wit_runtime.c - codecs of the types in its header.
+ *
+ * Generated from schemas/wit/runtime-schema.wit by tools/wit_codegen: change the schema. */
+#include "wit_runtime.h"
+
+static void wit_runtime_message_kind_write(CodecWriter *w, const WitRuntimeMessageKind *v)
+{
+    codec_write_u8(w, *v);
+}
+
+static void wit_runtime_message_kind_read(CodecReader *r, WitRuntimeMessageKind *v)
+{
+    *v = codec_read_u8(r);
+}
+
+static int wit_runtime_message_kind_check(const WitRuntimeMessageKind *v, CodecError *error)
+{
+    return codec_blame(error, "enum message-kind", "", codec_check_case(*v, 3, error));
+}
+
+bool wit_runtime_message_kind_equal(const WitRuntimeMessageKind *a, const WitRuntimeMessageKind *b)
+{
+    return *a == *b;
+}
+
+void wit_runtime_message_kind_free(WitRuntimeMessageKind *v)
+{
+    memset(v, 0, sizeof *v);
+}
+
+int wit_runtime_message_kind_validate(const WitRuntimeMessageKind *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    return wit_runtime_message_kind_check(v, error);
+}
+
+int wit_runtime_message_kind_encode(const WitRuntimeMessageKind *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_runtime_message_kind_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    codec_write_u8(&w, 0);
+    wit_runtime_message_kind_write(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_runtime_message_kind_decode(const void *data, size_t len, WitRuntimeMessageKind *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitRuntimeMessageKind v;
+
+    memset(&v, 0, sizeof v);
+    codec_read_version(&r, 0);
+    wit_runtime_message_kind_read(&r, &v);
+    codec_read_all(&r);
+    (void)codec_read_failed(&r, "enum message-kind", "");
+    if (r.rc == SAP_OK) {
+        r.rc = wit_runtime_message_kind_check(&v, error);
+    }
+    if (r.rc != SAP_OK) {
+        wit_runtime_message_kind_free(&v);
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static void wit_runtime_message_flags_write(CodecWriter *w, const WitRuntimeMessageFlags *v)
+{
+    codec_write_u8(w, *v);
+}
+
+static void wit_runtime_message_flags_read(CodecReader *r, WitRuntimeMessageFlags *v)
+{
+    *v = codec_read_u8(r);
+}
+
+static int wit_runtime_message_flags_check(const WitRuntimeMessageFlags *v, CodecError *error)
+{
+    return codec_blame(error, "flags message-flags", "", codec_check_flags(*v, 6, error));
+}
+
+bool wit_runtime_message_flags_equal(const WitRuntimeMessageFlags *a, const WitRuntimeMessageFlags *b)
+{
+    return *a == *b;
+}
+
+void wit_runtime_message_flags_free(WitRuntimeMessageFlags *v)
+{
+    memset(v, 0, sizeof *v);
+}
+
+int wit_runtime_message_flags_validate(const WitRuntimeMessageFlags *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    return wit_runtime_message_flags_check(v, error);
+}
+
+int wit_runtime_message_flags_encode(const WitRuntimeMessageFlags *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_runtime_message_flags_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    codec_write_u8(&w, 0);
+    wit_runtime_message_flags_write(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_runtime_message_flags_decode(const void *data, size_t len, WitRuntimeMessageFlags *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitRuntimeMessageFlags v;
+
+    memset(&v, 0, sizeof v);
+    codec_read_version(&r, 0);
+    wit_runtime_message_flags_read(&r, &v);
+    codec_read_all(&r);
+    (void)codec_read_failed(&r, "flags message-flags", "");
+    if (r.rc == SAP_OK) {
+        r.rc = wit_runtime_message_flags_check(&v, error);
+    }
+    if (r.rc != SAP_OK) {
+        wit_runtime_message_flags_free(&v);
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static void wit_runtime_message_write(CodecWriter *w, const WitRuntimeMessage *v)
+{
+    codec_write_raw(w, "LMSG", 4);
+    codec_write_u16(w, v->major);
+    codec_write_u16(w, v->minor);
+    codec_write_u32(w, v->frame_len);
+    wit_runtime_message_kind_write(w, &v->kind);
+    wit_runtime_message_flags_write(w, &v->flags);
+    codec_write_u16(w, v->reserved);
+    codec_write_u64(w, (uint64_t)v->to_worker);
+    codec_write_u64(w, (uint64_t)v->route_worker);
+    codec_write_u64(w, (uint64_t)v->route_timestamp);
+    codec_write_u64(w, (uint64_t)v->from_worker);
+    codec_write_u32(w, v->message_id_len);
+    codec_write_u32(w, v->trace_id_len);
+    codec_write_u32(w, v->payload_len);
+    codec_write_raw(w, v->body.data, v->body.len);
+}
+
+static void wit_runtime_message_read(CodecReader *r, WitRuntimeMessage *v)
+{
+    codec_read_exactly(r, "LMSG", 4);
+    v->major = codec_read_u16(r);
+    if (codec_read_failed(r, "record message", "major")) {
+        return;
+    }
+    v->minor = codec_read_u16(r);
+    if (codec_read_failed(r, "record message", "minor")) {
+        return;
+    }
+    v->frame_len = codec_read_u32(r);
+    if (codec_read_failed(r, "record message", "frame-len")) {
+        return;
+    }
+    wit_runtime_message_kind_read(r, &v->kind);
+    if (codec_read_failed(r, "record message", "kind")) {
+        return;
+    }
+    wit_runtime_message_flags_read(r, &v->flags);
+    if (codec_read_failed(r, "record message", "flags")) {
+        return;
+    }
+    v->reserved = codec_read_u16(r);
+    if (codec_read_failed(r, "record message", "reserved")) {
+        return;
+    }
+    v->to_worker = (int64_t)codec_read_u64(r);
+    if (codec_read_failed(r, "record message", "to-worker")) {
+        return;
+    }
+    v->route_worker = (int64_t)codec_read_u64(r);
+    if (codec_read_failed(r, "record message", "route-worker")) {
+        return;
+    }
+    v->route_timestamp = (int64_t)codec_read_u64(r);
+    if (codec_read_failed(r, "record message", "route-timestamp")) {
+        return;
+    }
+    v->from_worker = (int64_t)codec_read_u64(r);
+    if (codec_read_failed(r, "record message", "from-worker")) {
+        return;
+    }
+    v->message_id_len = codec_read_u32(r);
+    if (codec_read_failed(r, "record message", "message-id-len")) {
+        return;
+    }
+    v->trace_id_len = codec_read_u32(r);
+    if (codec_read_failed(r, "record message", "trace-id-len")) {
+        return;
+    }
+    v->payload_len = codec_read_u32(r);
+    if (codec_read_failed(r, "record message", "payload-len")) {
+        return;
+    }
+    codec_read_rest(r, &v->body);
+    if (codec_read_failed(r, "record message", "body")) {
+        return;
+    }
+}
+
+static int wit_runtime_message_check(const WitRuntimeMessage *v, CodecError *error)
+{
+    {
+        bool bad = false;
+        bool holds = (codec_number_compare(codec_number_u(v->major), codec_number_u(UINT64_C(0))) == 0);
+        if (bad || !holds) {
+            return codec_broken(error, "record message", "major", "value == 0");
+        }
+    }
+    {
+        bool bad = false;
+        bool holds = (codec_number_compare(codec_number_u(v->minor), codec_number_u(UINT64_C(0))) == 0);
+        if (bad || !holds) {
+            return codec_broken(error, "record message", "minor", "value == 0");
+        }
+    }
+    int rc = wit_runtime_message_kind_check(&v->kind, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record message", "kind", rc);
+    }
+    rc = wit_runtime_message_flags_check(&v->flags, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record message", "flags", rc);
+    }
+    {
+        bool bad = false;
+        bool holds = (codec_number_compare(codec_number_u(v->reserved), codec_number_u(UINT64_C(0))) == 0);
+        if (bad || !holds) {
+            return codec_broken(error, "record message", "reserved", "value == 0");
+        }
+    }
+    {
+        bool bad = false;
+        bool holds = (codec_number_compare(codec_number_s(v->to_worker), codec_number_u(UINT64_C(0))) >= 0);
+        if (bad || !holds) {
+            return codec_broken(error, "record message", "to-worker", "value >= 0");
+        }
+    }
+    {
+        bool bad = false;
+        bool holds = (codec_number_compare(codec_number_u(v->message_id_len), codec_number_u(UINT64_C(0))) > 0);
+        if (bad || !holds) {
+            return codec_broken(error, "record message", "message-id-len", "value > 0");
+        }
+    }
+    {
+        bool bad = false;
+        bool holds = (codec_number_compare(codec_number_u(v->frame_len), codec_number_add(codec_number_u(UINT64_C(60)), codec_number_u(v->body.len), &bad)) == 0);
+        if (bad || !holds) {
+            return codec_broken(error, "record message", "", "frame-len == 60 + len(body)");
+        }
+    }
+    {
+        bool bad = false;
+        bool holds = ((((uint64_t)v->flags >> 5 & 1) != 0) || (codec_number_compare(codec_number_u(v->trace_id_len), codec_number_u(UINT64_C(4294967295))) == 0));
+        if (bad || !holds) {
+            return codec_broken(error, "record message", "", "flags.has-trace || trace-id-len == 0xFFFFFFFF");
+        }
+    }
+    {
+        bool bad = false;
+        bool holds = (!((((uint64_t)v->flags >> 5 & 1) != 0)) || (codec_number_compare(codec_number_add(codec_number_add(codec_number_u(v->message_id_len), codec_number_u(v->trace_id_len), &bad), codec_number_u(v->payload_len), &bad), codec_number_u(v->body.len)) == 0));
+        if (bad || !holds) {
+            return codec_broken(error, "record message", "", "!flags.has-trace || message-id-len + trace-id-len + payload-len == len(body)");
+        }
+    }
+    {
+        bool bad = false;
+        bool holds = ((((uint64_t)v->flags >> 5 & 1) != 0) || (codec_number_compare(codec_number_add(codec_number_u(v->message_id_len), codec_number_u(v->payload_len), &bad), codec_number_u(v->body.len)) == 0));
+        if (bad || !holds) {
+            return codec_broken(error, "record message", "", "flags.has-trace || message-id-len + payload-len == len(body)");
+        }
+    }
+    return SAP_OK;
+}
+
+bool wit_runtime_message_equal(const WitRuntimeMessage *a, const WitRuntimeMessage *b)
+{
+    return a->major == b->major &&
+           a->minor == b->minor &&
+           a->frame_len == b->frame_len &&
+           wit_runtime_message_kind_equal(&a->kind, &b->kind) &&
+           wit_runtime_message_flags_equal(&a->flags, &b->flags) &&
+           a->reserved == b->reserved &&
+           a->to_worker == b->to_worker &&
+           a->route_worker == b->route_worker &&
+           a->route_timestamp == b->route_timestamp &&
+           a->from_worker == b->from_worker &&
+           a->message_id_len == b->message_id_len &&
+           a->trace_id_len == b->trace_id_len &&
+           a->payload_len == b->payload_len &&
+           codec_bytes_equal(&a->body, &b->body);
+}
+
+void wit_runtime_message_free(WitRuntimeMessage *v)
+{
+    codec_bytes_free(&v->body);
+    memset(v, 0, sizeof *v);
+}
+
+int wit_runtime_message_validate(const WitRuntimeMessage *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    return wit_runtime_message_check(v, error);
+}
+
+int wit_runtime_message_encode(const WitRuntimeMessage *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_runtime_message_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    wit_runtime_message_write(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_runtime_message_decode(const void *data, size_t len, WitRuntimeMessage *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitRuntimeMessage v;
+
+    memset(&v, 0, sizeof v);
+    wit_runtime_message_read(&r, &v);
+    codec_read_all(&r);
+    (void)codec_read_failed(&r, "record message", "");
+    if (r.rc == SAP_OK) {
+        r.rc = wit_runtime_message_check(&v, error);
+    }
+    if (r.rc != SAP_OK) {
+        wit_runtime_message_free(&v);
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static void wit_runtime_intent_kind_write(CodecWriter *w, const WitRuntimeIntentKind *v)
+{
+    codec_write_u8(w, *v);
+}
+
+static void wit_runtime_intent_kind_read(CodecReader *r, WitRuntimeIntentKind *v)
+{
+    *v = codec_read_u8(r);
+}
+
+static int wit_runtime_intent_kind_check(const WitRuntimeIntentKind *v, CodecError *error)
+{
+    return codec_blame(error, "enum intent-kind", "", codec_check_case(*v, 2, error));
+}
+
+bool wit_runtime_intent_kind_equal(const WitRuntimeIntentKind *a, const WitRuntimeIntentKind *b)
+{
+    return *a == *b;
+}
+
+void wit_runtime_intent_kind_free(WitRuntimeIntentKind *v)
+{
+    memset(v, 0, sizeof *v);
+}
+
+int wit_runtime_intent_kind_validate(const WitRuntimeIntentKind *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    return wit_runtime_intent_kind_check(v, error);
+}
+
+int wit_runtime_intent_kind_encode(const WitRuntimeIntentKind *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_runtime_intent_kind_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    codec_write_u8(&w, 0);
+    wit_runtime_intent_kind_write(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_runtime_intent_kind_decode(const void *data, size_t len, WitRuntimeIntentKind *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitRuntimeIntentKind v;
+
+    memset(&v, 0, sizeof v);
+    codec_read_version(&r, 0);
+    wit_runtime_intent_kind_read(&r, &v);
+    codec_read_all(&r);
+    (void)codec_read_failed(&r, "enum intent-kind", "");
+    if (r.rc == SAP_OK) {
+        r.rc = wit_runtime_intent_kind_check(&v, error);
+    }
+    if (r.rc != SAP_OK) {
+        wit_runtime_intent_kind_free(&v);
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static void wit_runtime_intent_flags_write(CodecWriter *w, const WitRuntimeIntentFlags *v)
+{
+    codec_write_u8(w, *v);
+}
+
+static void wit_runtime_intent_flags_read(CodecReader *r, WitRuntimeIntentFlags *v)
+{
+    *v = codec_read_u8(r);
+}
+
+static int wit_runtime_intent_flags_check(const WitRuntimeIntentFlags *v, CodecError *error)
+{
+    return codec_blame(error, "flags intent-flags", "", codec_check_flags(*v, 1, error));
+}
+
+bool wit_runtime_intent_flags_equal(const WitRuntimeIntentFlags *a, const WitRuntimeIntentFlags *b)
+{
+    return *a == *b;
+}
+
+void wit_runtime_intent_flags_free(WitRuntimeIntentFlags *v)
+{
+    memset(v, 0, sizeof *v);
+}
+
+int wit_runtime_intent_flags_validate(const WitRuntimeIntentFlags *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    return wit_runtime_intent_flags_check(v, error);
+}
+
+int wit_runtime_intent_flags_encode(const WitRuntimeIntentFlags *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_runtime_intent_flags_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    codec_write_u8(&w, 0);
+    wit_runtime_intent_flags_write(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_runtime_intent_flags_decode(const void *data, size_t len, WitRuntimeIntentFlags *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitRuntimeIntentFlags v;
+
+    memset(&v, 0, sizeof v);
+    codec_read_version(&r, 0);
+    wit_runtime_intent_flags_read(&r, &v);
+    codec_read_all(&r);
+    (void)codec_read_failed(&r, "flags intent-flags", "");
+    if (r.rc == SAP_OK) {
+        r.rc = wit_runtime_intent_flags_check(&v, error);
+    }
+    if (r.rc != SAP_OK) {
+        wit_runtime_intent_flags_free(&v);
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static void wit_runtime_intent_write(CodecWriter *w, const WitRuntimeIntent *v)
+{
+    codec_write_raw(w, "LINT", 4);
+    codec_write_u16(w, v->major);
+    codec_write_u16(w, v->minor);
+    codec_write_u32(w, v->frame_len);
+    wit_runtime_intent_kind_write(w, &v->kind);
+    wit_runtime_intent_flags_write(w, &v->flags);
+    codec_write_u16(w, v->reserved);
+    codec_write_u64(w, (uint64_t)v->due_ts);
+    codec_write_u32(w, v->message_len);
+    codec_write_raw(w, v->message.data, v->message.len);
+}
+
+static void wit_runtime_intent_read(CodecReader *r, WitRuntimeIntent *v)
+{
+    codec_read_exactly(r, "LINT", 4);
+    v->major = codec_read_u16(r);
+    if (codec_read_failed(r, "record intent", "major")) {
+        return;
+    }
+    v->minor = codec_read_u16(r);
+    if (codec_read_failed(r, "record intent", "minor")) {
+        return;
+    }
+    v->frame_len = codec_read_u32(r);
+    if (codec_read_failed(r, "record intent", "frame-len")) {
+        return;
+    }
+    wit_runtime_intent_kind_read(r, &v->kind);
+    if (codec_read_failed(r, "record intent", "kind")) {
+        return;
+    }
+    wit_runtime_intent_flags_read(r, &v->flags);
+    if (codec_read_failed(r, "record intent", "flags")) {
+        return;
+    }
+    v->reserved = codec_read_u16(r);
+    if (codec_read_failed(r, "record intent", "reserved")) {
+        return;
+    }
+    v->due_ts = (int64_t)codec_read_u64(r);
+    if (codec_read_failed(r, "record intent", "due-ts")) {
+        return;
+    }
+    v->message_len = codec_read_u32(r);
+    if (codec_read_failed(r, "record intent", "message-len")) {
+        return;
+    }
+    codec_read_rest(r, &v->message);
+    if (codec_read_failed(r, "record intent", "message")) {
+        return;
+    }
+}
+
+static int wit_runtime_intent_check(const WitRuntimeIntent *v, CodecError *error)
+{
+    {
+        bool bad = false;
+        bool holds = (codec_number_compare(codec_number_u(v->major), codec_number_u(UINT64_C(0))) == 0);
+        if (bad || !holds) {
+            return codec_broken(error, "record intent", "major", "value == 0");
+        }
+    }
+    {
+        bool bad = false;
+        bool holds = (codec_number_compare(codec_number_u(v->minor), codec_number_u(UINT64_C(0))) == 0);
+        if (bad || !holds) {
+            return codec_broken(error, "record intent", "minor", "value == 0");
+        }
+    }
+    int rc = wit_runtime_intent_kind_check(&v->kind, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record intent", "kind", rc);
+    }
+    rc = wit_runtime_intent_flags_check(&v->flags, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record intent", "flags", rc);
+    }
+    {
+        bool bad = false;
+        bool holds = (codec_number_compare(codec_number_u(v->reserved), codec_number_u(UINT64_C(0))) == 0);
+        if (bad || !holds) {
+            return codec_broken(error, "record intent", "reserved", "value == 0");
+        }
+    }
+    {
+        bool bad = false;
+        bool holds = (codec_number_compare(codec_number_u(v->message_len), codec_number_u(UINT64_C(0))) > 0);
+        if (bad || !holds) {
+            return codec_broken(error, "record intent", "message-len", "value > 0");
+        }
+    }
+    {
+        bool bad = false;
+        bool holds = (codec_number_compare(codec_number_u(v->frame_len), codec_number_add(codec_number_u(UINT64_C(28)), codec_number_u(v->message.len), &bad)) == 0);
+        if (bad || !holds) {
+            return codec_broken(error, "record intent", "", "frame-len == 28 + len(message)");
+        }
+    }
+    {
+        bool bad = false;
+        bool holds = (codec_number_compare(codec_number_u(v->message_len), codec_number_u(v->message.len)) == 0);
+        if (bad || !holds) {
+            return codec_broken(error, "record intent", "", "message-len == len(message)");
+        }
+    }
+    {
+        bool bad = false;
+        bool holds = ((((uint64_t)v->flags >> 0 & 1) != 0) == (v->kind == 1));
+        if (bad || !holds) {
+            return codec_broken(error, "record intent", "", "flags.has-due == (kind == timer-arm)");
+        }
+    }
+    return SAP_OK;
+}
+
+bool wit_runtime_intent_equal(const WitRuntimeIntent *a, const WitRuntimeIntent *b)
+{
+    return a->major == b->major &&
+           a->minor == b->minor &&
+           a->frame_len == b->frame_len &&
+           wit_runtime_intent_kind_equal(&a->kind, &b->kind) &&
+           wit_runtime_intent_flags_equal(&a->flags, &b->flags) &&
+           a->reserved == b->reserved &&
+           a->due_ts == b->due_ts &&
+           a->message_len == b->message_len &&
+           codec_bytes_equal(&a->message, &b->message);
+}
+
+void wit_runtime_intent_free(WitRuntimeIntent *v)
+{
+    codec_bytes_free(&v->message);
+    memset(v, 0, sizeof *v);
+}
+
+int wit_runtime_intent_validate(const WitRuntimeIntent *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    return wit_runtime_intent_check(v, error);
+}
+
+int wit_runtime_intent_encode(const WitRuntimeIntent *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_runtime_intent_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    wit_runtime_intent_write(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_runtime_intent_decode(const void *data, size_t len, WitRuntimeIntent *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitRuntimeIntent v;
+
+    memset(&v, 0, sizeof v);
+    wit_runtime_intent_read(&r, &v);
+    codec_read_all(&r);
+    (void)codec_read_failed(&r, "record intent", "");
+    if (r.rc == SAP_OK) {
+        r.rc = wit_runtime_intent_check(&v, error);
+    }
+    if (r.rc != SAP_OK) {
+        wit_runtime_intent_free(&v);
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static void wit_runtime_schema_marker_write(CodecWriter *w, const WitRuntimeSchemaMarker *v)
+{
+    codec_write_raw(w, "RSV0", 4);
+    codec_write_u16(w, v->major);
+    codec_write_u16(w, v->minor);
+}
+
+static void wit_runtime_schema_marker_read(CodecReader *r, WitRuntimeSchemaMarker *v)
+{
+    codec_read_exactly(r, "RSV0", 4);
+    v->major = codec_read_u16(r);
+    if (codec_read_failed(r, "record schema-marker", "major")) {
+        return;
+    }
+    v->minor = codec_read_u16(r);
+    if (codec_read_failed(r, "record schema-marker", "minor")) {
+        return;
+    }
+}
+
+bool wit_runtime_schema_marker_equal(const WitRuntimeSchemaMarker *a, const WitRuntimeSchemaMarker *b)
+{
+    return a->major == b->major &&
+           a->minor == b->minor;
+}
+
+void wit_runtime_schema_marker_free(WitRuntimeSchemaMarker *v)
+{
+    memset(v, 0, sizeof *v);
+}
+
+int wit_runtime_schema_marker_validate(const WitRuntimeSchemaMarker *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    (void)v;
+    return SAP_OK;
+}
+
+int wit_runtime_schema_marker_encode(const WitRuntimeSchemaMarker *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_runtime_schema_marker_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    wit_runtime_schema_marker_write(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_runtime_schema_marker_decode(const void *data, size_t len, WitRuntimeSchemaMarker *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitRuntimeSchemaMarker v;
+
+    memset(&v, 0, sizeof v);
+    wit_runtime_schema_marker_read(&r, &v);
+    codec_read_all(&r);
+    (void)codec_read_failed(&r, "record schema-marker", "");
+    if (r.rc != SAP_OK) {
+        wit_runtime_schema_marker_free(&v);
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static void wit_runtime_high_water_mark_write(CodecWriter *w, const WitRuntimeHighWaterMark *v)
+{
+    codec_write_u64be(w, v->last);
+}
+
+static void wit_runtime_high_water_mark_read(CodecReader *r, WitRuntimeHighWaterMark *v)
+{
+    v->last = codec_read_u64be(r);
+    if (codec_read_failed(r, "record high-water-mark", "last")) {
+        return;
+    }
+}
+
+bool wit_runtime_high_water_mark_equal(const WitRuntimeHighWaterMark *a, const WitRuntimeHighWaterMark *b)
+{
+    return a->last == b->last;
+}
+
+void wit_runtime_high_water_mark_free(WitRuntimeHighWaterMark *v)
+{
+    memset(v, 0, sizeof *v);
+}
+
+int wit_runtime_high_water_mark_validate(const WitRuntimeHighWaterMark *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    (void)v;
+    return SAP_OK;
+}
+
+int wit_runtime_high_water_mark_encode(const WitRuntimeHighWaterMark *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_runtime_high_water_mark_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    wit_runtime_high_water_mark_write(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_runtime_high_water_mark_decode(const void *data, size_t len, WitRuntimeHighWaterMark *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitRuntimeHighWaterMark v;
+
+    memset(&v, 0, sizeof v);
+    wit_runtime_high_water_mark_read(&r, &v);
+    codec_read_all(&r);
+    (void)codec_read_failed(&r, "record high-water-mark", "");
+    if (r.rc != SAP_OK) {
+        wit_runtime_high_water_mark_free(&v);
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static void wit_runtime_retry_key_write(CodecWriter *w, const WitRuntimeRetryKey *v)
+{
+    codec_write_raw(w, "retry:", 6);
+    codec_write_raw(w, v->id.data, v->id.len);
+}
+
+static void wit_runtime_retry_key_read(CodecReader *r, WitRuntimeRetryKey *v)
+{
+    codec_read_exactly(r, "retry:", 6);
+    codec_read_rest(r, &v->id);
+    if (codec_read_failed(r, "record retry-key", "id")) {
+        return;
+    }
+}
+
+static int wit_runtime_retry_key_check(const WitRuntimeRetryKey *v, CodecError *error)
+{
+    {
+        bool bad = false;
+        bool holds = ((codec_number_compare(codec_number_u(v->id.len), codec_number_u(UINT64_C(0))) > 0) && (codec_number_compare(codec_number_u(v->id.len), codec_number_u(UINT64_C(256))) <= 0));
+        if (bad || !holds) {
+            return codec_broken(error, "record retry-key", "id", "len(id) > 0 && len(id) <= 256");
+        }
+    }
+    return SAP_OK;
+}
+
+bool wit_runtime_retry_key_equal(const WitRuntimeRetryKey *a, const WitRuntimeRetryKey *b)
+{
+    return codec_bytes_equal(&a->id, &b->id);
+}
+
+void wit_runtime_retry_key_free(WitRuntimeRetryKey *v)
+{
+    codec_bytes_free(&v->id);
+    memset(v, 0, sizeof *v);
+}
+
+int wit_runtime_retry_key_validate(const WitRuntimeRetryKey *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    return wit_runtime_retry_key_check(v, error);
+}
+
+int wit_runtime_retry_key_encode(const WitRuntimeRetryKey *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_runtime_retry_key_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    wit_runtime_retry_key_write(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_runtime_retry_key_decode(const void *data, size_t len, WitRuntimeRetryKey *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitRuntimeRetryKey v;
+
+    memset(&v, 0, sizeof v);
+    wit_runtime_retry_key_read(&r, &v);
+    codec_read_all(&r);
+    (void)codec_read_failed(&r, "record retry-key", "");
+    if (r.rc == SAP_OK) {
+        r.rc = wit_runtime_retry_key_check(&v, error);
+    }
+    if (r.rc != SAP_OK) {
+        wit_runtime_retry_key_free(&v);
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static void wit_runtime_retry_value_write(CodecWriter *w, const WitRuntimeRetryValue *v)
+{
+    codec_write_u32(w, v->count);
+}
+
+static void wit_runtime_retry_value_read(CodecReader *r, WitRuntimeRetryValue *v)
+{
+    v->count = codec_read_u32(r);
+    if (codec_read_failed(r, "record retry-value", "count")) {
+        return;
+    }
+}
+
+bool wit_runtime_retry_value_equal(const WitRuntimeRetryValue *a, const WitRuntimeRetryValue *b)
+{
+    return a->count == b->count;
+}
+
+void wit_runtime_retry_value_free(WitRuntimeRetryValue *v)
+{
+    memset(v, 0, sizeof *v);
+}
+
+int wit_runtime_retry_value_validate(const WitRuntimeRetryValue *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    (void)v;
+    return SAP_OK;
+}
+
+int wit_runtime_retry_value_encode(const WitRuntimeRetryValue *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_runtime_retry_value_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    wit_runtime_retry_value_write(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_runtime_retry_value_decode(const void *data, size_t len, WitRuntimeRetryValue *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitRuntimeRetryValue v;
+
+    memset(&v, 0, sizeof v);
+    wit_runtime_retry_value_read(&r, &v);
+    codec_read_all(&r);
+    (void)codec_read_failed(&r, "record retry-value", "");
+    if (r.rc != SAP_OK) {
+        wit_runtime_retry_value_free(&v);
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static void wit_runtime_seen_key_write(CodecWriter *w, const WitRuntimeSeenKey *v)
+{
+    codec_write_raw(w, "seen:", 5);
+    codec_write_raw(w, v->id.data, v->id.len);
+}
+
+static void wit_runtime_seen_key_read(CodecReader *r, WitRuntimeSeenKey *v)
+{
+    codec_read_exactly(r, "seen:", 5);
+    codec_read_rest(r, &v->id);
+    if (codec_read_failed(r, "record seen-key", "id")) {
+        return;
+    }
+}
+
+static int wit_runtime_seen_key_check(const WitRuntimeSeenKey *v, CodecError *error)
+{
+    {
+        bool bad = false;
+        bool holds = ((codec_number_compare(codec_number_u(v->id.len), codec_number_u(UINT64_C(0))) > 0) && (codec_number_compare(codec_number_u(v->id.len), codec_number_u(UINT64_C(256))) <= 0));
+        if (bad || !holds) {
+            return codec_broken(error, "record seen-key", "id", "len(id) > 0 && len(id) <= 256");
+        }
+    }
+    return SAP_OK;
+}
+
+bool wit_runtime_seen_key_equal(const WitRuntimeSeenKey *a, const WitRuntimeSeenKey *b)
+{
+    return codec_bytes_equal(&a->id, &b->id);
+}
+
+void wit_runtime_seen_key_free(WitRuntimeSeenKey *v)
+{
+    codec_bytes_free(&v->id);
+    memset(v, 0, sizeof *v);
+}
+
+int wit_runtime_seen_key_validate(const WitRuntimeSeenKey *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    return wit_runtime_seen_key_check(v, error);
+}
+
+int wit_runtime_seen_key_encode(const WitRuntimeSeenKey *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_runtime_seen_key_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    wit_runtime_seen_key_write(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_runtime_seen_key_decode(const void *data, size_t len, WitRuntimeSeenKey *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitRuntimeSeenKey v;
+
+    memset(&v, 0, sizeof v);
+    wit_runtime_seen_key_read(&r, &v);
+    codec_read_all(&r);
+    (void)codec_read_failed(&r, "record seen-key", "");
+    if (r.rc == SAP_OK) {
+        r.rc = wit_runtime_seen_key_check(&v, error);
+    }
+    if (r.rc != SAP_OK) {
+        wit_runtime_seen_key_free(&v);
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static void wit_runtime_seen_value_write(CodecWriter *w, const WitRuntimeSeenValue *v)
+{
+    codec_write_u8(w, v->accepted);
+    codec_write_u64(w, (uint64_t)v->last_seen);
+    codec_write_u64(w, v->checksum);
+}
+
+static void wit_runtime_seen_value_read(CodecReader *r, WitRuntimeSeenValue *v)
+{
+    v->accepted = codec_read_bool(r);
+    if (codec_read_failed(r, "record seen-value", "accepted")) {
+        return;
+    }
+    v->last_seen = (int64_t)codec_read_u64(r);
+    if (codec_read_failed(r, "record seen-value", "last-seen")) {
+        return;
+    }
+    v->checksum = codec_read_u64(r);
+    if (codec_read_failed(r, "record seen-value", "checksum")) {
+        return;
+    }
+}
+
+bool wit_runtime_seen_value_equal(const WitRuntimeSeenValue *a, const WitRuntimeSeenValue *b)
+{
+    return a->accepted == b->accepted &&
+           a->last_seen == b->last_seen &&
+           a->checksum == b->checksum;
+}
+
+void wit_runtime_seen_value_free(WitRuntimeSeenValue *v)
+{
+    memset(v, 0, sizeof *v);
+}
+
+int wit_runtime_seen_value_validate(const WitRuntimeSeenValue *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    (void)v;
+    return SAP_OK;
+}
+
+int wit_runtime_seen_value_encode(const WitRuntimeSeenValue *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_runtime_seen_value_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    wit_runtime_seen_value_write(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_runtime_seen_value_decode(const void *data, size_t len, WitRuntimeSeenValue *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitRuntimeSeenValue v;
+
+    memset(&v, 0, sizeof v);
+    wit_runtime_seen_value_read(&r, &v);
+    codec_read_all(&r);
+    (void)codec_read_failed(&r, "record seen-value", "");
+    if (r.rc != SAP_OK) {
+        wit_runtime_seen_value_free(&v);
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static void wit_runtime_dbi0_app_state_key_write(CodecWriter *w, const WitRuntimeDbi0AppStateKey *v)
+{
+    codec_write_raw(w, v->key.data, v->key.len);
+}
+
+static void wit_runtime_dbi0_app_state_key_read(CodecReader *r, WitRuntimeDbi0AppStateKey *v)
+{
+    codec_read_rest(r, &v->key);
+    if (codec_read_failed(r, "record dbi0-app-state-key", "key")) {
+        return;
+    }
+}
+
+bool wit_runtime_dbi0_app_state_key_equal(const WitRuntimeDbi0AppStateKey *a, const WitRuntimeDbi0AppStateKey *b)
+{
+    return codec_bytes_equal(&a->key, &b->key);
+}
+
+void wit_runtime_dbi0_app_state_key_free(WitRuntimeDbi0AppStateKey *v)
+{
+    codec_bytes_free(&v->key);
+    memset(v, 0, sizeof *v);
+}
+
+int wit_runtime_dbi0_app_state_key_validate(const WitRuntimeDbi0AppStateKey *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    (void)v;
+    return SAP_OK;
+}
+
+int wit_runtime_dbi0_app_state_key_encode(const WitRuntimeDbi0AppStateKey *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_runtime_dbi0_app_state_key_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    wit_runtime_dbi0_app_state_key_write(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_runtime_dbi0_app_state_key_decode(const void *data, size_t len, WitRuntimeDbi0AppStateKey *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitRuntimeDbi0AppStateKey v;
+
+    memset(&v, 0, sizeof v);
+    wit_runtime_dbi0_app_state_key_read(&r, &v);
+    codec_read_all(&r);
+    (void)codec_read_failed(&r, "record dbi0-app-state-key", "");
+    if (r.rc != SAP_OK) {
+        wit_runtime_dbi0_app_state_key_free(&v);
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static void wit_runtime_dbi0_app_state_value_write(CodecWriter *w, const WitRuntimeDbi0AppStateValue *v)
+{
+    codec_write_raw(w, v->value.data, v->value.len);
+}
+
+static void wit_runtime_dbi0_app_state_value_read(CodecReader *r, WitRuntimeDbi0AppStateValue *v)
+{
+    codec_read_rest(r, &v->value);
+    if (codec_read_failed(r, "record dbi0-app-state-value", "value")) {
+        return;
+    }
+}
+
+bool wit_runtime_dbi0_app_state_value_equal(const WitRuntimeDbi0AppStateValue *a, const WitRuntimeDbi0AppStateValue *b)
+{
+    return codec_bytes_equal(&a->value, &b->value);
+}
+
+void wit_runtime_dbi0_app_state_value_free(WitRuntimeDbi0AppStateValue *v)
+{
+    codec_bytes_free(&v->value);
+    memset(v, 0, sizeof *v);
+}
+
+int wit_runtime_dbi0_app_state_value_validate(const WitRuntimeDbi0AppStateValue *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    (void)v;
+    return SAP_OK;
+}
+
+int wit_runtime_dbi0_app_state_value_encode(const WitRuntimeDbi0AppStateValue *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_runtime_dbi0_app_state_value_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    wit_runtime_dbi0_app_state_value_write(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_runtime_dbi0_app_state_value_decode(const void *data, size_t len, WitRuntimeDbi0AppStateValue *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitRuntimeDbi0AppStateValue v;
+
+    memset(&v, 0, sizeof v);
+    wit_runtime_dbi0_app_state_value_read(&r, &v);
+    codec_read_all(&r);
+    (void)codec_read_failed(&r, "record dbi0-app-state-value", "");
+    if (r.rc != SAP_OK) {
+        wit_runtime_dbi0_app_state_value_free(&v);
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static void wit_runtime_dbi1_inbox_key_key_write(CodecWriter *w, const WitRuntimeDbi1InboxKey *v)
+{
+    codec_write_u64be(w, v->worker);
+    codec_write_u64be(w, v->seq);
+}
+
+static void wit_runtime_dbi1_inbox_key_key_read(CodecReader *r, WitRuntimeDbi1InboxKey *v)
+{
+    v->worker = codec_read_u64be(r);
+    if (codec_read_failed(r, "record dbi1-inbox-key", "worker")) {
+        return;
+    }
+    v->seq = codec_read_u64be(r);
+    if (codec_read_failed(r, "record dbi1-inbox-key", "seq")) {
+        return;
+    }
+}
+
+bool wit_runtime_dbi1_inbox_key_equal(const WitRuntimeDbi1InboxKey *a, const WitRuntimeDbi1InboxKey *b)
+{
+    return a->worker == b->worker &&
+           a->seq == b->seq;
+}
+
+void wit_runtime_dbi1_inbox_key_free(WitRuntimeDbi1InboxKey *v)
+{
+    memset(v, 0, sizeof *v);
+}
+
+int wit_runtime_dbi1_inbox_key_validate(const WitRuntimeDbi1InboxKey *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    (void)v;
+    return SAP_OK;
+}
+
+int wit_runtime_dbi1_inbox_key_encode(const WitRuntimeDbi1InboxKey *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_runtime_dbi1_inbox_key_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    wit_runtime_dbi1_inbox_key_key_write(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_runtime_dbi1_inbox_key_decode(const void *data, size_t len, WitRuntimeDbi1InboxKey *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitRuntimeDbi1InboxKey v;
+
+    memset(&v, 0, sizeof v);
+    wit_runtime_dbi1_inbox_key_key_read(&r, &v);
+    codec_read_all(&r);
+    (void)codec_read_failed(&r, "record dbi1-inbox-key", "");
+    if (r.rc != SAP_OK) {
+        wit_runtime_dbi1_inbox_key_free(&v);
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static void wit_runtime_dbi1_inbox_value_write(CodecWriter *w, const WitRuntimeDbi1InboxValue *v)
+{
+    codec_write_raw(w, v->frame.data, v->frame.len);
+}
+
+static void wit_runtime_dbi1_inbox_value_read(CodecReader *r, WitRuntimeDbi1InboxValue *v)
+{
+    codec_read_rest(r, &v->frame);
+    if (codec_read_failed(r, "record dbi1-inbox-value", "frame")) {
+        return;
+    }
+}
+
+bool wit_runtime_dbi1_inbox_value_equal(const WitRuntimeDbi1InboxValue *a, const WitRuntimeDbi1InboxValue *b)
+{
+    return codec_bytes_equal(&a->frame, &b->frame);
+}
+
+void wit_runtime_dbi1_inbox_value_free(WitRuntimeDbi1InboxValue *v)
+{
+    codec_bytes_free(&v->frame);
+    memset(v, 0, sizeof *v);
+}
+
+int wit_runtime_dbi1_inbox_value_validate(const WitRuntimeDbi1InboxValue *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    (void)v;
+    return SAP_OK;
+}
+
+int wit_runtime_dbi1_inbox_value_encode(const WitRuntimeDbi1InboxValue *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_runtime_dbi1_inbox_value_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    wit_runtime_dbi1_inbox_value_write(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_runtime_dbi1_inbox_value_decode(const void *data, size_t len, WitRuntimeDbi1InboxValue *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitRuntimeDbi1InboxValue v;
+
+    memset(&v, 0, sizeof v);
+    wit_runtime_dbi1_inbox_value_read(&r, &v);
+    codec_read_all(&r);
+    (void)codec_read_failed(&r, "record dbi1-inbox-value", "");
+    if (r.rc != SAP_OK) {
+        wit_runtime_dbi1_inbox_value_free(&v);
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static void wit_runtime_dbi2_outbox_key_key_write(CodecWriter *w, const WitRuntimeDbi2OutboxKey *v)
+{
+    codec_write_u64be(w, v->seq);
+}
+
+static void wit_runtime_dbi2_outbox_key_key_read(CodecReader *r, WitRuntimeDbi2OutboxKey *v)
+{
+    v->seq = codec_read_u64be(r);
+    if (codec_read_failed(r, "record dbi2-outbox-key", "seq")) {
+        return;
+    }
+}
+
+bool wit_runtime_dbi2_outbox_key_equal(const WitRuntimeDbi2OutboxKey *a, const WitRuntimeDbi2OutboxKey *b)
+{
+    return a->seq == b->seq;
+}
+
+void wit_runtime_dbi2_outbox_key_free(WitRuntimeDbi2OutboxKey *v)
+{
+    memset(v, 0, sizeof *v);
+}
+
+int wit_runtime_dbi2_outbox_key_validate(const WitRuntimeDbi2OutboxKey *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    (void)v;
+    return SAP_OK;
+}
+
+int wit_runtime_dbi2_outbox_key_encode(const WitRuntimeDbi2OutboxKey *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_runtime_dbi2_outbox_key_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    wit_runtime_dbi2_outbox_key_key_write(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_runtime_dbi2_outbox_key_decode(const void *data, size_t len, WitRuntimeDbi2OutboxKey *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitRuntimeDbi2OutboxKey v;
+
+    memset(&v, 0, sizeof v);
+    wit_runtime_dbi2_outbox_key_key_read(&r, &v);
+    codec_read_all(&r);
+    (void)codec_read_failed(&r, "record dbi2-outbox-key", "");
+    if (r.rc != SAP_OK) {
+        wit_runtime_dbi2_outbox_key_free(&v);
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static void wit_runtime_dbi2_outbox_value_write(CodecWriter *w, const WitRuntimeDbi2OutboxValue *v)
+{
+    codec_write_raw(w, v->frame.data, v->frame.len);
+}
+
+static void wit_runtime_dbi2_outbox_value_read(CodecReader *r, WitRuntimeDbi2OutboxValue *v)
+{
+    codec_read_rest(r, &v->frame);
+    if (codec_read_failed(r, "record dbi2-outbox-value", "frame")) {
+        return;
+    }
+}
+
+bool wit_runtime_dbi2_outbox_value_equal(const WitRuntimeDbi2OutboxValue *a, const WitRuntimeDbi2OutboxValue *b)
+{
+    return codec_bytes_equal(&a->frame, &b->frame);
+}
+
+void wit_runtime_dbi2_outbox_value_free(WitRuntimeDbi2OutboxValue *v)
+{
+    codec_bytes_free(&v->frame);
+    memset(v, 0, sizeof *v);
+}
+
+int wit_runtime_dbi2_outbox_value_validate(const WitRuntimeDbi2OutboxValue *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    (void)v;
+    return SAP_OK;
+}
+
+int wit_runtime_dbi2_outbox_value_encode(const WitRuntimeDbi2OutboxValue *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_runtime_dbi2_outbox_value_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    wit_runtime_dbi2_outbox_value_write(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_runtime_dbi2_outbox_value_decode(const void *data, size_t len, WitRuntimeDbi2OutboxValue *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitRuntimeDbi2OutboxValue v;
+
+    memset(&v, 0, sizeof v);
+    wit_runtime_dbi2_outbox_value_read(&r, &v);
+    codec_read_all(&r);
+    (void)codec_read_failed(&r, "record dbi2-outbox-value", "");
+    if (r.rc != SAP_OK) {
+        wit_runtime_dbi2_outbox_value_free(&v);
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static void wit_runtime_dbi3_leases_key_key_write(CodecWriter *w, const WitRuntimeDbi3LeasesKey *v)
+{
+    codec_write_u64be(w, v->worker);
+    codec_write_u64be(w, v->seq);
+}
+
+static void wit_runtime_dbi3_leases_key_key_read(CodecReader *r, WitRuntimeDbi3LeasesKey *v)
+{
+    v->worker = codec_read_u64be(r);
+    if (codec_read_failed(r, "record dbi3-leases-key", "worker")) {
+        return;
+    }
+    v->seq = codec_read_u64be(r);
+    if (codec_read_failed(r, "record dbi3-leases-key", "seq")) {
+        return;
+    }
+}
+
+bool wit_runtime_dbi3_leases_key_equal(const WitRuntimeDbi3LeasesKey *a, const WitRuntimeDbi3LeasesKey *b)
+{
+    return a->worker == b->worker &&
+           a->seq == b->seq;
+}
+
+void wit_runtime_dbi3_leases_key_free(WitRuntimeDbi3LeasesKey *v)
+{
+    memset(v, 0, sizeof *v);
+}
+
+int wit_runtime_dbi3_leases_key_validate(const WitRuntimeDbi3LeasesKey *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    (void)v;
+    return SAP_OK;
+}
+
+int wit_runtime_dbi3_leases_key_encode(const WitRuntimeDbi3LeasesKey *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_runtime_dbi3_leases_key_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    wit_runtime_dbi3_leases_key_key_write(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_runtime_dbi3_leases_key_decode(const void *data, size_t len, WitRuntimeDbi3LeasesKey *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitRuntimeDbi3LeasesKey v;
+
+    memset(&v, 0, sizeof v);
+    wit_runtime_dbi3_leases_key_key_read(&r, &v);
+    codec_read_all(&r);
+    (void)codec_read_failed(&r, "record dbi3-leases-key", "");
+    if (r.rc != SAP_OK) {
+        wit_runtime_dbi3_leases_key_free(&v);
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static void wit_runtime_dbi3_leases_value_write(CodecWriter *w, const WitRuntimeDbi3LeasesValue *v)
+{
+    codec_write_raw(w, "LSE0", 4);
+    codec_write_u64(w, v->owner);
+    codec_write_u64(w, (uint64_t)v->deadline);
+    codec_write_u32(w, v->attempts);
+    codec_write_u64(w, v->token);
+}
+
+static void wit_runtime_dbi3_leases_value_read(CodecReader *r, WitRuntimeDbi3LeasesValue *v)
+{
+    codec_read_exactly(r, "LSE0", 4);
+    v->owner = codec_read_u64(r);
+    if (codec_read_failed(r, "record dbi3-leases-value", "owner")) {
+        return;
+    }
+    v->deadline = (int64_t)codec_read_u64(r);
+    if (codec_read_failed(r, "record dbi3-leases-value", "deadline")) {
+        return;
+    }
+    v->attempts = codec_read_u32(r);
+    if (codec_read_failed(r, "record dbi3-leases-value", "attempts")) {
+        return;
+    }
+    v->token = codec_read_u64(r);
+    if (codec_read_failed(r, "record dbi3-leases-value", "token")) {
+        return;
+    }
+}
+
+static int wit_runtime_dbi3_leases_value_check(const WitRuntimeDbi3LeasesValue *v, CodecError *error)
+{
+    {
+        bool bad = false;
+        bool holds = (codec_number_compare(codec_number_u(v->attempts), codec_number_u(UINT64_C(1))) >= 0);
+        if (bad || !holds) {
+            return codec_broken(error, "record dbi3-leases-value", "attempts", "value >= 1");
+        }
+    }
+    return SAP_OK;
+}
+
+bool wit_runtime_dbi3_leases_value_equal(const WitRuntimeDbi3LeasesValue *a, const WitRuntimeDbi3LeasesValue *b)
+{
+    return a->owner == b->owner &&
+           a->deadline == b->deadline &&
+           a->attempts == b->attempts &&
+           a->token == b->token;
+}
+
+void wit_runtime_dbi3_leases_value_free(WitRuntimeDbi3LeasesValue *v)
+{
+    memset(v, 0, sizeof *v);
+}
+
+int wit_runtime_dbi3_leases_value_validate(const WitRuntimeDbi3LeasesValue *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    return wit_runtime_dbi3_leases_value_check(v, error);
+}
+
+int wit_runtime_dbi3_leases_value_encode(const WitRuntimeDbi3LeasesValue *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_runtime_dbi3_leases_value_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    wit_runtime_dbi3_leases_value_write(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_runtime_dbi3_leases_value_decode(const void *data, size_t len, WitRuntimeDbi3LeasesValue *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitRuntimeDbi3LeasesValue v;
+
+    memset(&v, 0, sizeof v);
+    wit_runtime_dbi3_leases_value_read(&r, &v);
+    codec_read_all(&r);
+    (void)codec_read_failed(&r, "record dbi3-leases-value", "");
+    if (r.rc == SAP_OK) {
+        r.rc = wit_runtime_dbi3_leases_value_check(&v, error);
+    }
+    if (r.rc != SAP_OK) {
+        wit_runtime_dbi3_leases_value_free(&v);
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static void wit_runtime_dbi4_timers_key_key_write(CodecWriter *w, const WitRuntimeDbi4TimersKey *v)
+{
+    codec_write_u64be(w, (uint64_t)((uint64_t)v->due ^ UINT64_C(9223372036854775808)));
+    codec_write_u64be(w, v->seq);
+}
+
+static void wit_runtime_dbi4_timers_key_key_read(CodecReader *r, WitRuntimeDbi4TimersKey *v)
+{
+    v->due = (int64_t)(codec_read_u64be(r) ^ UINT64_C(9223372036854775808));
+    if (codec_read_failed(r, "record dbi4-timers-key", "due")) {
+        return;
+    }
+    v->seq = codec_read_u64be(r);
+    if (codec_read_failed(r, "record dbi4-timers-key", "seq")) {
+        return;
+    }
+}
+
+bool wit_runtime_dbi4_timers_key_equal(const WitRuntimeDbi4TimersKey *a, const WitRuntimeDbi4TimersKey *b)
+{
+    return a->due == b->due &&
+           a->seq == b->seq;
+}
+
+void wit_runtime_dbi4_timers_key_free(WitRuntimeDbi4TimersKey *v)
+{
+    memset(v, 0, sizeof *v);
+}
+
+int wit_runtime_dbi4_timers_key_validate(const WitRuntimeDbi4TimersKey *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    (void)v;
+    return SAP_OK;
+}
+
+int wit_runtime_dbi4_timers_key_encode(const WitRuntimeDbi4TimersKey *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_runtime_dbi4_timers_key_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    wit_runtime_dbi4_timers_key_key_write(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_runtime_dbi4_timers_key_decode(const void *data, size_t len, WitRuntimeDbi4TimersKey *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitRuntimeDbi4TimersKey v;
+
+    memset(&v, 0, sizeof v);
+    wit_runtime_dbi4_timers_key_key_read(&r, &v);
+    codec_read_all(&r);
+    (void)codec_read_failed(&r, "record dbi4-timers-key", "");
+    if (r.rc != SAP_OK) {
+        wit_runtime_dbi4_timers_key_free(&v);
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static void wit_runtime_dbi4_timers_value_write(CodecWriter *w, const WitRuntimeDbi4TimersValue *v)
+{
+    codec_write_raw(w, v->frame.data, v->frame.len);
+}
+
+static void wit_runtime_dbi4_timers_value_read(CodecReader *r, WitRuntimeDbi4TimersValue *v)
+{
+    codec_read_rest(r, &v->frame);
+    if (codec_read_failed(r, "record dbi4-timers-value", "frame")) {
+        return;
+    }
+}
+
+bool wit_runtime_dbi4_timers_value_equal(const WitRuntimeDbi4TimersValue *a, const WitRuntimeDbi4TimersValue *b)
+{
+    return codec_bytes_equal(&a->frame, &b->frame);
+}
+
+void wit_runtime_dbi4_timers_value_free(WitRuntimeDbi4TimersValue *v)
+{
+    codec_bytes_free(&v->frame);
+    memset(v, 0, sizeof *v);
+}
+
+int wit_runtime_dbi4_timers_value_validate(const WitRuntimeDbi4TimersValue *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    (void)v;
+    return SAP_OK;
+}
+
+int wit_runtime_dbi4_timers_value_encode(const WitRuntimeDbi4TimersValue *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_runtime_dbi4_timers_value_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    wit_runtime_dbi4_timers_value_write(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_runtime_dbi4_timers_value_decode(const void *data, size_t len, WitRuntimeDbi4TimersValue *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitRuntimeDbi4TimersValue v;
+
+    memset(&v, 0, sizeof v);
+    wit_runtime_dbi4_timers_value_read(&r, &v);
+    codec_read_all(&r);
+    (void)codec_read_failed(&r, "record dbi4-timers-value", "");
+    if (r.rc != SAP_OK) {
+        wit_runtime_dbi4_timers_value_free(&v);
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static void wit_runtime_dbi5_dedupe_key_write(CodecWriter *w, const WitRuntimeDbi5DedupeKey *v)
+{
+    codec_write_raw(w, v->key.data, v->key.len);
+}
+
+static void wit_runtime_dbi5_dedupe_key_read(CodecReader *r, WitRuntimeDbi5DedupeKey *v)
+{
+    codec_read_rest(r, &v->key);
+    if (codec_read_failed(r, "record dbi5-dedupe-key", "key")) {
+        return;
+    }
+}
+
+bool wit_runtime_dbi5_dedupe_key_equal(const WitRuntimeDbi5DedupeKey *a, const WitRuntimeDbi5DedupeKey *b)
+{
+    return codec_bytes_equal(&a->key, &b->key);
+}
+
+void wit_runtime_dbi5_dedupe_key_free(WitRuntimeDbi5DedupeKey *v)
+{
+    codec_bytes_free(&v->key);
+    memset(v, 0, sizeof *v);
+}
+
+int wit_runtime_dbi5_dedupe_key_validate(const WitRuntimeDbi5DedupeKey *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    (void)v;
+    return SAP_OK;
+}
+
+int wit_runtime_dbi5_dedupe_key_encode(const WitRuntimeDbi5DedupeKey *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_runtime_dbi5_dedupe_key_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    wit_runtime_dbi5_dedupe_key_write(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_runtime_dbi5_dedupe_key_decode(const void *data, size_t len, WitRuntimeDbi5DedupeKey *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitRuntimeDbi5DedupeKey v;
+
+    memset(&v, 0, sizeof v);
+    wit_runtime_dbi5_dedupe_key_read(&r, &v);
+    codec_read_all(&r);
+    (void)codec_read_failed(&r, "record dbi5-dedupe-key", "");
+    if (r.rc != SAP_OK) {
+        wit_runtime_dbi5_dedupe_key_free(&v);
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static void wit_runtime_dbi5_dedupe_value_write(CodecWriter *w, const WitRuntimeDbi5DedupeValue *v)
+{
+    codec_write_raw(w, v->value.data, v->value.len);
+}
+
+static void wit_runtime_dbi5_dedupe_value_read(CodecReader *r, WitRuntimeDbi5DedupeValue *v)
+{
+    codec_read_rest(r, &v->value);
+    if (codec_read_failed(r, "record dbi5-dedupe-value", "value")) {
+        return;
+    }
+}
+
+bool wit_runtime_dbi5_dedupe_value_equal(const WitRuntimeDbi5DedupeValue *a, const WitRuntimeDbi5DedupeValue *b)
+{
+    return codec_bytes_equal(&a->value, &b->value);
+}
+
+void wit_runtime_dbi5_dedupe_value_free(WitRuntimeDbi5DedupeValue *v)
+{
+    codec_bytes_free(&v->value);
+    memset(v, 0, sizeof *v);
+}
+
+int wit_runtime_dbi5_dedupe_value_validate(const WitRuntimeDbi5DedupeValue *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    (void)v;
+    return SAP_OK;
+}
+
+int wit_runtime_dbi5_dedupe_value_encode(const WitRuntimeDbi5DedupeValue *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_runtime_dbi5_dedupe_value_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    wit_runtime_dbi5_dedupe_value_write(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_runtime_dbi5_dedupe_value_decode(const void *data, size_t len, WitRuntimeDbi5DedupeValue *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitRuntimeDbi5DedupeValue v;
+
+    memset(&v, 0, sizeof v);
+    wit_runtime_dbi5_dedupe_value_read(&r, &v);
+    codec_read_all(&r);
+    (void)codec_read_failed(&r, "record dbi5-dedupe-value", "");
+    if (r.rc != SAP_OK) {
+        wit_runtime_dbi5_dedupe_value_free(&v);
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static void wit_runtime_dbi6_dead_letter_key_key_write(CodecWriter *w, const WitRuntimeDbi6DeadLetterKey *v)
+{
+    codec_write_u64be(w, v->worker);
+    codec_write_u64be(w, v->seq);
+}
+
+static void wit_runtime_dbi6_dead_letter_key_key_read(CodecReader *r, WitRuntimeDbi6DeadLetterKey *v)
+{
+    v->worker = codec_read_u64be(r);
+    if (codec_read_failed(r, "record dbi6-dead-letter-key", "worker")) {
+        return;
+    }
+    v->seq = codec_read_u64be(r);
+    if (codec_read_failed(r, "record dbi6-dead-letter-key", "seq")) {
+        return;
+    }
+}
+
+bool wit_runtime_dbi6_dead_letter_key_equal(const WitRuntimeDbi6DeadLetterKey *a, const WitRuntimeDbi6DeadLetterKey *b)
+{
+    return a->worker == b->worker &&
+           a->seq == b->seq;
+}
+
+void wit_runtime_dbi6_dead_letter_key_free(WitRuntimeDbi6DeadLetterKey *v)
+{
+    memset(v, 0, sizeof *v);
+}
+
+int wit_runtime_dbi6_dead_letter_key_validate(const WitRuntimeDbi6DeadLetterKey *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    (void)v;
+    return SAP_OK;
+}
+
+int wit_runtime_dbi6_dead_letter_key_encode(const WitRuntimeDbi6DeadLetterKey *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_runtime_dbi6_dead_letter_key_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    wit_runtime_dbi6_dead_letter_key_key_write(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_runtime_dbi6_dead_letter_key_decode(const void *data, size_t len, WitRuntimeDbi6DeadLetterKey *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitRuntimeDbi6DeadLetterKey v;
+
+    memset(&v, 0, sizeof v);
+    wit_runtime_dbi6_dead_letter_key_key_read(&r, &v);
+    codec_read_all(&r);
+    (void)codec_read_failed(&r, "record dbi6-dead-letter-key", "");
+    if (r.rc != SAP_OK) {
+        wit_runtime_dbi6_dead_letter_key_free(&v);
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static void wit_runtime_dbi6_dead_letter_value_write(CodecWriter *w, const WitRuntimeDbi6DeadLetterValue *v)
+{
+    codec_write_raw(w, "DLQ0", 4);
+    codec_write_u32(w, (uint32_t)v->rc);
+    codec_write_u32(w, v->attempts);
+    codec_write_bytes(w, &v->frame);
+}
+
+static void wit_runtime_dbi6_dead_letter_value_read(CodecReader *r, WitRuntimeDbi6DeadLetterValue *v)
+{
+    codec_read_exactly(r, "DLQ0", 4);
+    v->rc = (int32_t)codec_read_u32(r);
+    if (codec_read_failed(r, "record dbi6-dead-letter-value", "rc")) {
+        return;
+    }
+    v->attempts = codec_read_u32(r);
+    if (codec_read_failed(r, "record dbi6-dead-letter-value", "attempts")) {
+        return;
+    }
+    codec_read_bytes(r, &v->frame);
+    if (codec_read_failed(r, "record dbi6-dead-letter-value", "frame")) {
+        return;
+    }
+}
+
+bool wit_runtime_dbi6_dead_letter_value_equal(const WitRuntimeDbi6DeadLetterValue *a, const WitRuntimeDbi6DeadLetterValue *b)
+{
+    return a->rc == b->rc &&
+           a->attempts == b->attempts &&
+           codec_bytes_equal(&a->frame, &b->frame);
+}
+
+void wit_runtime_dbi6_dead_letter_value_free(WitRuntimeDbi6DeadLetterValue *v)
+{
+    codec_bytes_free(&v->frame);
+    memset(v, 0, sizeof *v);
+}
+
+int wit_runtime_dbi6_dead_letter_value_validate(const WitRuntimeDbi6DeadLetterValue *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    (void)v;
+    return SAP_OK;
+}
+
+int wit_runtime_dbi6_dead_letter_value_encode(const WitRuntimeDbi6DeadLetterValue *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_runtime_dbi6_dead_letter_value_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    wit_runtime_dbi6_dead_letter_value_write(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_runtime_dbi6_dead_letter_value_decode(const void *data, size_t len, WitRuntimeDbi6DeadLetterValue *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitRuntimeDbi6DeadLetterValue v;
+
+    memset(&v, 0, sizeof v);
+    wit_runtime_dbi6_dead_letter_value_read(&r, &v);
+    codec_read_all(&r);
+    (void)codec_read_failed(&r, "record dbi6-dead-letter-value", "");
+    if (r.rc != SAP_OK) {
+        wit_runtime_dbi6_dead_letter_value_free(&v);
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static void wit_runtime_dbi7_dedupe_ttl_key_write(CodecWriter *w, const WitRuntimeDbi7DedupeTtlKey *v)
+{
+    codec_write_raw(w, v->key.data, v->key.len);
+}
+
+static void wit_runtime_dbi7_dedupe_ttl_key_read(CodecReader *r, WitRuntimeDbi7DedupeTtlKey *v)
+{
+    codec_read_rest(r, &v->key);
+    if (codec_read_failed(r, "record dbi7-dedupe-ttl-key", "key")) {
+        return;
+    }
+}
+
+bool wit_runtime_dbi7_dedupe_ttl_key_equal(const WitRuntimeDbi7DedupeTtlKey *a, const WitRuntimeDbi7DedupeTtlKey *b)
+{
+    return codec_bytes_equal(&a->key, &b->key);
+}
+
+void wit_runtime_dbi7_dedupe_ttl_key_free(WitRuntimeDbi7DedupeTtlKey *v)
+{
+    codec_bytes_free(&v->key);
+    memset(v, 0, sizeof *v);
+}
+
+int wit_runtime_dbi7_dedupe_ttl_key_validate(const WitRuntimeDbi7DedupeTtlKey *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    (void)v;
+    return SAP_OK;
+}
+
+int wit_runtime_dbi7_dedupe_ttl_key_encode(const WitRuntimeDbi7DedupeTtlKey *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_runtime_dbi7_dedupe_ttl_key_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    wit_runtime_dbi7_dedupe_ttl_key_write(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_runtime_dbi7_dedupe_ttl_key_decode(const void *data, size_t len, WitRuntimeDbi7DedupeTtlKey *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitRuntimeDbi7DedupeTtlKey v;
+
+    memset(&v, 0, sizeof v);
+    wit_runtime_dbi7_dedupe_ttl_key_read(&r, &v);
+    codec_read_all(&r);
+    (void)codec_read_failed(&r, "record dbi7-dedupe-ttl-key", "");
+    if (r.rc != SAP_OK) {
+        wit_runtime_dbi7_dedupe_ttl_key_free(&v);
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static void wit_runtime_dbi7_dedupe_ttl_value_write(CodecWriter *w, const WitRuntimeDbi7DedupeTtlValue *v)
+{
+    codec_write_raw(w, v->value.data, v->value.len);
+}
+
+static void wit_runtime_dbi7_dedupe_ttl_value_read(CodecReader *r, WitRuntimeDbi7DedupeTtlValue *v)
+{
+    codec_read_rest(r, &v->value);
+    if (codec_read_failed(r, "record dbi7-dedupe-ttl-value", "value")) {
+        return;
+    }
+}
+
+bool wit_runtime_dbi7_dedupe_ttl_value_equal(const WitRuntimeDbi7DedupeTtlValue *a, const WitRuntimeDbi7DedupeTtlValue *b)
+{
+    return codec_bytes_equal(&a->value, &b->value);
+}
+
+void wit_runtime_dbi7_dedupe_ttl_value_free(WitRuntimeDbi7DedupeTtlValue *v)
+{
+    codec_bytes_free(&v->value);
+    memset(v, 0, sizeof *v);
+}
+
+int wit_runtime_dbi7_dedupe_ttl_value_validate(const WitRuntimeDbi7DedupeTtlValue *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    (void)v;
+    return SAP_OK;
+}
+
+int wit_runtime_dbi7_dedupe_ttl_value_encode(const WitRuntimeDbi7DedupeTtlValue *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_runtime_dbi7_dedupe_ttl_value_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    wit_runtime_dbi7_dedupe_ttl_value_write(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_runtime_dbi7_dedupe_ttl_value_decode(const void *data, size_t len, WitRuntimeDbi7DedupeTtlValue *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitRuntimeDbi7DedupeTtlValue v;
+
+    memset(&v, 0, sizeof v);
+    wit_runtime_dbi7_dedupe_ttl_value_read(&r, &v);
+    codec_read_all(&r);
+    (void)codec_read_failed(&r, "record dbi7-dedupe-ttl-value", "");
+    if (r.rc != SAP_OK) {
+        wit_runtime_dbi7_dedupe_ttl_value_free(&v);
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+

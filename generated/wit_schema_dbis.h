@@ -1,0 +1,36 @@
+/* wit_schema_dbis.h - the tables that the schemas declare.
+ *
+ * Generated from schemas/wit by tools/wit_codegen: change the schemas. */
+#ifndef SAPLING_GENERATED_WIT_SCHEMA_DBIS_H
+#define SAPLING_GENERATED_WIT_SCHEMA_DBIS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    WIT_DBI_APP_STATE = 0,
+    WIT_DBI_INBOX = 1,
+    WIT_DBI_OUTBOX = 2,
+    WIT_DBI_LEASES = 3,
+    WIT_DBI_TIMERS = 4,
+    WIT_DBI_DEDUPE = 5,
+    WIT_DBI_DEAD_LETTER = 6,
+    WIT_DBI_DEDUPE_TTL = 7,
+    WIT_RUNTIME_MAJOR = 0,
+    WIT_RUNTIME_MINOR = 1,
+};
+
+/* All static storage. */
+typedef struct WitSchemaDbi {
+    uint32_t dbi;
+    const char *name;
+    const char *key_format;
+    const char *value_format;
+    const char *owner;
+    const char *status; /* "active" or "planned" */
+} WitSchemaDbi;
+
+extern const WitSchemaDbi wit_schema_dbis[];
+extern const size_t wit_schema_dbi_count;
+
+#endif
