@@ -23,9 +23,10 @@ json_t *codec_json_unsigned(uint64_t v)
 
 json_t *codec_json_signed(int64_t v)
 {
-    return v < 0 && v < -(int64_t)EXACT_MOST ? json_sprintf("%" PRId64, v)
-           : v < 0                           ? json_integer(v)
-                                             : codec_json_unsigned((uint64_t)v);
+    if (v >= 0) {
+        return codec_json_unsigned((uint64_t)v);
+    }
+    return v < -(int64_t)EXACT_MOST ? json_sprintf("%" PRId64, v) : json_integer(v);
 }
 
 json_t *codec_json_real(double v)
@@ -247,7 +248,7 @@ int codec_json_read_real(const json_t *json, double *out, CodecError *error)
 int codec_json_read_real32(const json_t *json, float *out, CodecError *error)
 {
     uint64_t bits;
-    double v;
+    double v = 0;
 
     if (nan_bits(json, 8, &bits)) {
         uint32_t low = (uint32_t)bits;
