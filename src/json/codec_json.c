@@ -346,7 +346,7 @@ int codec_json_read_flags(const json_t *json, const char *const *names, uint32_t
         return wanted(json, "an array of names", error);
     }
     for (size_t i = 0; i < json_array_size(json); i++) {
-        uint32_t number;
+        uint32_t number = 0;
         int rc = codec_json_read_case(json_array_get(json, i), names, count, &number, error);
         if (rc != SAP_OK) {
             return rc;
