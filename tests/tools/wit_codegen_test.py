@@ -58,12 +58,57 @@ def output_is_the_same_twice(tool, path):
     return [] if texts[0] == texts[1] and texts[0] else ["two runs differ, or wrote nothing"]
 
 
+def write(path, text):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def table_schema(package, dbi, name, status):
+    return (f"/// @dbi-base({dbi})\npackage test:{package}@1.0.0;\ninterface x {{\n"
+            f"/// @status({status})\nrecord dbi{dbi}-{name}-key {{ k: u8 }}\n"
+            f"record dbi{dbi}-{name}-value {{ v: u8 }}\n}}\n")
+
+
+def status_must_be_what_the_code_does(tool, _):
+    problems = []
+    for status, code, good in (("planned", "", True), ("active", "WIT_DBI_ROWS", True),
+                               ("active", "", False), ("planned", "open(WIT_DBI_ROWS);", False),
+                               ("active", "WIT_DBI_ROWS_OLD + MY_WIT_DBI_ROWS", False)):
+        with tempfile.TemporaryDirectory() as directory:
+            schema = os.path.join(directory, "a.wit")
+            write(schema, table_schema("a", 0, "rows", status))
+            write(os.path.join(directory, "src/deep/code.c"), code)
+            result = run(tool, "check", "--src", os.path.join(directory, "src"), schema)
+            if (result.returncode == 0) != good or (not good and "WIT_DBI_ROWS" not in result.stderr):
+                problems.append(f"{status} with '{code}': {result.returncode} {result.stderr}")
+    return problems
+
+
+def files_share_numbers_and_names(tool, _):
+    first = table_schema("a", 0, "rows", "planned")
+    problems = []
+    for second, message in ((table_schema("b", 1, "more", "planned"), None),
+                            (table_schema("b", 0, "more", "planned"), "overlap"),
+                            (table_schema("b", 1, "rows", "planned"), "there is a table 'rows'"),
+                            (table_schema("a", 1, "more", "planned"), "package 'a' is also in")):
+        with tempfile.TemporaryDirectory() as directory:
+            paths = [os.path.join(directory, name) for name in ("a.wit", "b.wit")]
+            write(paths[0], first)
+            write(paths[1], second)
+            result = run(tool, "check", *paths)
+            if (result.returncode == 0) != (message is None) or (message or "") not in result.stderr:
+                problems.append(f"{message}: {result.returncode} {result.stderr}")
+    return problems
+
+
 def main():
     tool = os.path.abspath(sys.argv[1])
     os.chdir(ROOT)
     cases = [(bad_schema_gets_its_messages, p) for p in sorted(glob.glob("tests/schemas/bad/*.wit"))]
     constructs = "tests/schemas/constructs.wit"
-    cases += [(cut_schema_is_refused_and_survived, constructs), (output_is_the_same_twice, constructs)]
+    cases += [(cut_schema_is_refused_and_survived, constructs), (output_is_the_same_twice, constructs),
+              (status_must_be_what_the_code_does, "--src"), (files_share_numbers_and_names, "files")]
     failed = 0
     for test, path in cases:
         problems = test(tool, path)
