@@ -1,6 +1,8 @@
 /* local.c - see local.h. */
 #include "node/local.h"
 
+#include "common/bytes.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -270,14 +272,6 @@ int local_write(DB *db, const AccessChange *changes, uint32_t count, uint32_t *f
 
 /* ---- Ranges --------------------------------------------------------------------------------- */
 
-static int compare_keys(const void *a, size_t a_len, Slice b)
-{
-    size_t min = a_len < b.len ? a_len : b.len;
-    int order = min > 0 ? memcmp(a, b.data, min) : 0;
-
-    return order != 0 ? order : (a_len > b.len) - (a_len < b.len);
-}
-
 static bool is_bound(Slice key)
 {
     return key.data != NULL;
@@ -304,7 +298,7 @@ static bool is_past_end(const AccessRange *range, const void *key, uint32_t len)
     if (!is_bound(end)) {
         return false;
     }
-    int order = compare_keys(key, len, end);
+    int order = bytes_compare(key, len, end.data, end.len);
     return range->backwards ? order < 0 : order >= 0;
 }
 
