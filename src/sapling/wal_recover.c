@@ -453,9 +453,10 @@ static int read_all(Log *log, const WalPoint *from, uint64_t after_lsn, bool syn
     return rc;
 }
 
-int wal_recover(const char *path, uint64_t db_id, const WalPoint *from, uint64_t after_lsn,
-                int (*on_record)(void *ctx, uint64_t lsn, Slice data), void *ctx,
-                WalRecovery *report)
+/* `sync`: it is on disk before it is trusted. */
+static int read_log(const char *path, uint64_t db_id, const WalPoint *from, uint64_t after_lsn,
+                    int (*on_record)(void *ctx, uint64_t lsn, Slice data), void *ctx,
+                    WalRecovery *report, bool sync)
 {
     Log log = {.path = path,
                .db_id = db_id,
@@ -463,25 +464,23 @@ int wal_recover(const char *path, uint64_t db_id, const WalPoint *from, uint64_t
                .on_record = on_record,
                .ctx = ctx,
                .report = report};
-    int rc = read_all(&log, from, after_lsn, true);
+    int rc = read_all(&log, from, after_lsn, sync);
 
     log_release(&log);
     return rc;
 }
 
+int wal_recover(const char *path, uint64_t db_id, const WalPoint *from, uint64_t after_lsn,
+                int (*on_record)(void *ctx, uint64_t lsn, Slice data), void *ctx,
+                WalRecovery *report)
+{
+    return read_log(path, db_id, from, after_lsn, on_record, ctx, report, true);
+}
+
 int wal_read(const char *path, uint64_t db_id, const WalPoint *from, uint64_t after_lsn,
              int (*on_record)(void *ctx, uint64_t lsn, Slice data), void *ctx, WalRecovery *report)
 {
-    Log log = {.path = path,
-               .db_id = db_id,
-               .file = DISK_FILE_NONE,
-               .on_record = on_record,
-               .ctx = ctx,
-               .report = report};
-    int rc = read_all(&log, from, after_lsn, false);
-
-    log_release(&log);
-    return rc;
+    return read_log(path, db_id, from, after_lsn, on_record, ctx, report, false);
 }
 
 const char *wal_end_text(WalEnd end)
