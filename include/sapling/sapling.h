@@ -162,6 +162,12 @@ typedef struct SapComparator {
     void *ctx;
 } SapComparator;
 
+/* A subsystem of a DB in a file (txn.h); it has encode, apply and save. */
+typedef struct SapSubsystem {
+    uint32_t id;
+    SapSubsystemCallbacks callbacks;
+} SapSubsystem;
+
 /* Zero bytes are the defaults, except that without SAP_OPEN_CREATE the file must exist. Everything
  * pointed to is borrowed for the call, contexts and what callbacks need until db_close(). */
 typedef struct SapOpenOptions {
@@ -174,7 +180,9 @@ typedef struct SapOpenOptions {
     uint32_t checkpoint_period_ms; /* the longest that log waits for one; 0: 5 minutes */
     const SapComparator *comparators;
     uint32_t comparator_count;
-    const char *comparator; /* that of DBI 0 in a file made now; NULL: byte order */
+    const char *comparator;         /* that of DBI 0 in a file made now; NULL: byte order */
+    const SapSubsystem *subsystems; /* at least those whose states are in the file */
+    uint32_t subsystem_count;
 
     /* For tests and simulation: monotonic time in nanoseconds, and random bytes for the id of a new
      * database. NULL: the system's. */
@@ -200,7 +208,7 @@ typedef struct SapOpenOptions {
  * another process; the message names it. SAP_INVALID: not a Sapling file, of another version or
  * byte order. SAP_CORRUPT: damaged; the message says what would be lost, db_recover() saves the
  * rest. SAP_ERROR: bad arguments, a page size that is not the file's, or a comparator that a table
- * needs and the options lack. SAP_READONLY: SAP_OPEN_RDONLY, and the log is not empty: open it for
+ * needs or a subsystem that the file has a state of, and the options lack. SAP_READONLY: SAP_OPEN_RDONLY, and the log is not empty: open it for
  * writing once. SAP_FULL: no room, on disk or below max_size. SAP_IO: the system's answer is in the
  * message. SAP_NOMEM. */
 SAP_API int sap_db_open_path(const char *path, const SapOpenOptions *options, SapEnv **db_out);
@@ -218,6 +226,7 @@ typedef struct SapRecoverReport {
     uint64_t tables_lost;      /* named in the catalog, nothing readable */
     uint64_t rows_lost;        /* of the data file, as far as it is known how many there were */
     uint32_t doubtful;         /* 1: rows that had been deleted or replaced may have come back */
+    uint32_t subsystems_lost;  /* whose states are not in the target, or not as they were */
 } SapRecoverReport;
 
 typedef struct SapRecoverOptions {
@@ -230,6 +239,8 @@ typedef struct SapRecoverOptions {
     /* Called now and then with the rows and commits done so far. Any answer but SAP_OK ends the call,
      * with that: there is no target. */
     int (*on_progress)(uint64_t done, void *ctx);
+    const SapSubsystem *subsystems; /* as in SapOpenOptions; the states of others are left out */
+    uint32_t subsystem_count;
 } SapRecoverOptions;
 
 /* Makes a new database at `target` of everything that can still be read of the one at `path`; with
@@ -414,8 +425,6 @@ SAP_API int sap_db_unwatch_dbi(SapEnv *db, uint32_t dbi, const void *prefix, uin
 
 /* ---- Snapshots as a stream ------------------------------------------------------------------ */
 
-/* Takes len bytes; SAP_OK to go on, any other code ends the call with it. */
-typedef int (*sap_write_fn)(const void *buf, uint32_t len, void *ctx);
 /* Fills exactly len bytes; any code but SAP_OK ends the restore with it. Must not use the DB. */
 typedef int (*sap_read_fn)(void *buf, uint32_t len, void *ctx);
 

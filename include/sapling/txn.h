@@ -42,8 +42,13 @@ SAP_API int sap_env_destroy(SapEnv *env);
 SAP_API SapMemArena *sap_env_get_arena(const SapEnv *env);
 SAP_API uint32_t sap_env_get_page_size(const SapEnv *env);
 
+/* Takes len bytes; SAP_OK to go on, any other code ends the call with it. */
+typedef int (*sap_write_fn)(const void *buf, uint32_t len, void *ctx);
+
 /* Subsystems: structures that share the environment's transactions. Each has one state pointer
- * per transaction and one committed state that travels with every snapshot. */
+ * per transaction and one committed state that travels with every snapshot. NULL is the state
+ * without anything in it, with which each begins. A state that was committed may be handed to a
+ * transaction, or to save(), for as long as the environment lives: it does not change. */
 #define SAP_MAX_SUBSYSTEMS 8u
 
 typedef struct SapSubsystemCallbacks {
@@ -53,22 +58,43 @@ typedef struct SapSubsystemCallbacks {
     int (*on_begin)(SapTxnCtx *txn, void *parent_state, void **state_out);
     /* The transaction is about to commit. All subsystems are asked before anything is recorded; an
      * error code aborts the whole transaction, and on_abort follows for every subsystem, also for
-     * those that agreed. After the last of them agreed nothing can fail. A child begun here must
-     * end here (SAP_ERROR). *state is what the parent (nested) or the environment (outermost)
-     * holds from then on. May be NULL. */
+     * those that agreed. After the last of them agreed nothing of a DB in memory can fail. A child
+     * begun here must end here (SAP_ERROR). *state is what the parent (nested) or the environment
+     * (outermost) holds from then on. May be NULL. */
     int (*on_commit)(SapTxnCtx *txn, void **state);
-    /* The transaction leaves nothing behind; read transactions end with this too. May be NULL. */
+    /* The transaction leaves nothing behind; read transactions end with this too, and so does in a
+     * file a commit that changed neither rows nor a state. May be NULL. */
     void (*on_abort)(SapTxnCtx *txn, void *state);
     /* The environment goes; `state` is the committed one. No transaction may begin. May be NULL. */
     void (*on_env_destroy)(SapEnv *env, void *state);
+
+    /* States as bytes, for a DB in a file: the three that follow, or none of them. They must not
+     * call into the environment, and the same input always gives the same bytes and states. */
+
+    /* An outermost commit, all subsystems having agreed to it: writes for the log how `base`, the
+     * committed state, became `state`, which is another pointer. Not called in bulk transactions
+     * and without a log. An error code aborts the transaction, as on_commit does; SAP_FULL: more
+     * bytes than a log record holds. Without bytes nothing has changed. */
+    int (*encode)(void *ctx, void *base, void *state, sap_write_fn write, void *write_ctx);
+    /* The file is opened: makes again what encode() or save() wrote. *state, initially NULL, is
+     * nobody else's yet: it may be changed in place or replaced, and on failure is one that
+     * on_env_destroy can release. SAP_NOMEM; any other code: the bytes make no sense. */
+    int (*apply)(void *ctx, const void *bytes, uint32_t len, void **state);
+    /* A checkpoint or a copy is made: writes the bytes from which apply() makes `state` of NULL. It is
+     * a committed state that is not NULL, or, for a copy, that of a read transaction as on_begin left
+     * it. Writers may have to wait meanwhile. At most 1 GiB, all subsystems together (SAP_FULL). An
+     * error code: no checkpoint or copy, for now. */
+    int (*save)(void *ctx, void *state, sap_write_fn write, void *write_ctx);
+    void *ctx; /* for those three; borrowed until the environment is destroyed */
 } SapSubsystemCallbacks;
 
 /* Registers subsystem `id` (below SAP_MAX_SUBSYSTEMS); the callbacks are copied.
- * SAP_EXISTS: id taken. SAP_BUSY: a transaction is open. SAP_ERROR: bad id or NULL, or a DB in a
- * file. */
+ * SAP_EXISTS: id taken. SAP_BUSY: a transaction is open. SAP_ERROR: bad id or NULL; or a DB in a
+ * file, whose subsystems are those of SapOpenOptions. */
 SAP_API int sap_env_register_subsystem(SapEnv *env, uint32_t id,
                                        const SapSubsystemCallbacks *callbacks);
-/* The committed state. Setting is for before the first transaction: SAP_BUSY while one is open. */
+/* The committed state. Setting is for before the first transaction: SAP_BUSY while one is open,
+ * SAP_ERROR in a file, which would not know of it. */
 SAP_API int sap_env_subsystem_state(SapEnv *env, uint32_t id, void **state_out);
 SAP_API int sap_env_set_subsystem_state(SapEnv *env, uint32_t id, void *state);
 /* The state of this transaction. Setting needs a write transaction. */

@@ -48,7 +48,8 @@ static int on_progress(uint64_t done, void *ctx)
 static bool is_sound(const SapRecoverReport *report)
 {
     return report->pages_damaged == 0 && report->rows_lost == 0 && report->commits_lost == 0 &&
-           report->tables_lost == 0 && report->first_lost_lsn == 0 && report->doubtful == 0;
+           report->tables_lost == 0 && report->first_lost_lsn == 0 && report->doubtful == 0 &&
+           report->subsystems_lost == 0;
 }
 
 static int try_recover(Recover *recover, const char *target)
@@ -94,6 +95,9 @@ static void show_report(const Recover *recover, bool done)
     if (report->rows_unplaced > 0) {
         (void)printf("found apart from their table: %s\n", ui_rows(report->rows_unplaced, rows));
     }
+    if (report->subsystems_lost > 0) {
+        (void)printf("lost: states of subsystems: %" PRIu32 "\n", report->subsystems_lost);
+    }
     if (report->doubtful != 0) {
         (void)puts("doubtful: rows that had been deleted or replaced may have come back");
     }
@@ -105,14 +109,15 @@ static int report_as_json(const Recover *recover)
 
     return ui_object(
         recover->call->ui,
-        json_pack(
-            "{s:o,s:o?,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:b,s:O}", "file", json_text(recover->path),
-            "target", recover->target == NULL ? NULL : json_text(recover->target), "rows",
-            (json_int_t)r->rows, "rows_lost", (json_int_t)r->rows_lost, "rows_unplaced",
-            (json_int_t)r->rows_unplaced, "tables", (json_int_t)r->tables, "tables_lost",
-            (json_int_t)r->tables_lost, "commits_replayed", (json_int_t)r->commits_replayed,
-            "commits_lost", (json_int_t)r->commits_lost, "pages_damaged",
-            (json_int_t)r->pages_damaged, "doubtful", r->doubtful != 0, "losses", recover->losses));
+        json_pack("{s:o,s:o?,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:b,s:O}", "file",
+                  json_text(recover->path), "target",
+                  recover->target == NULL ? NULL : json_text(recover->target), "rows",
+                  (json_int_t)r->rows, "rows_lost", (json_int_t)r->rows_lost, "rows_unplaced",
+                  (json_int_t)r->rows_unplaced, "tables", (json_int_t)r->tables, "tables_lost",
+                  (json_int_t)r->tables_lost, "commits_replayed", (json_int_t)r->commits_replayed,
+                  "commits_lost", (json_int_t)r->commits_lost, "pages_damaged",
+                  (json_int_t)r->pages_damaged, "subsystems_lost", (json_int_t)r->subsystems_lost,
+                  "doubtful", r->doubtful != 0, "losses", recover->losses));
 }
 
 static int show(const Recover *recover, bool done)

@@ -233,6 +233,8 @@ typedef struct Capture {
     uint64_t *dirty;
     size_t words;
     uint8_t *bitmap; /* the run that will hold `used` */
+    Buf saved;       /* the subsystems' states; empty: there is no run for them */
+    uint8_t *states; /* that run */
     Meta meta;
 } Capture;
 
@@ -240,6 +242,7 @@ static void capture_release(Capture *capture)
 {
     mem_free(MEM_SCRATCH, capture->used, capture->words * sizeof *capture->used);
     mem_free(MEM_SCRATCH, capture->dirty, capture->words * sizeof *capture->dirty);
+    buf_release(&capture->saved);
 }
 
 static int capture_memory(Capture *capture, size_t words)
@@ -250,20 +253,54 @@ static int capture_memory(Capture *capture, size_t words)
     return capture->used != NULL && capture->dirty != NULL ? SAP_OK : SAP_NOMEM;
 }
 
-static void give_spare_bitmap(DbFile *file)
+/* What is spare from now on; the run before it is given back. */
+static void keep_spare(DbFile *file, SpareRun *spare, uint32_t pgno, uint32_t pages)
 {
-    if (file->spare_bitmap_pages > 0) {
-        arena_free_run(file->env->arena, file->spare_bitmap, file->spare_bitmap_pages);
-        file->spare_bitmap_pages = 0;
+    if (spare->pages > 0) {
+        arena_free_run(file->env->arena, spare->pgno, spare->pages);
     }
+    *spare = (SpareRun){.pgno = pgno, .pages = pages};
+}
+
+/* A run of at least so many pages: the spare one, as long as that is large enough. */
+static int take_run(DbFile *file, SpareRun *spare, uint32_t pages, uint8_t **run_out,
+                    SpareRun *taken_out)
+{
+    SapMemArena *arena = file->env->arena;
+    if (spare->pages >= pages) {
+        *run_out = arena_page(arena, spare->pgno);
+        *taken_out = *spare;
+        *spare = (SpareRun){0};
+        return SAP_OK;
+    }
+    uint32_t pgno = 0;
+    int rc = arena_alloc_run(arena, pages, true, run_out, &pgno);
+    if (rc == SAP_OK) {
+        keep_spare(file, spare, 0, 0);
+        *taken_out = (SpareRun){.pgno = pgno, .pages = pages};
+    }
+    return rc;
+}
+
+/* Saves the subsystems' states, and a run for them. */
+static int take_states(DbFile *file, const Version *newest, Capture *capture)
+{
+    SpareRun taken = {0};
+    capture->meta.has_subsystems = subsystems_any(file->env);
+    int rc = subsystems_save(file->env, newest->subsystem, &capture->saved);
+    if (rc == SAP_OK && capture->saved.len > 0) {
+        uint32_t pages = run_pages(file->env->page_size, (uint32_t)capture->saved.len);
+        rc = take_run(file, &file->spare_states, pages, &capture->states, &taken);
+    }
+    capture->meta.states = taken.pgno;
+    capture->meta.states_pages = taken.pages;
+    return rc;
 }
 
 /* A run for the bitmap of all pages, those of the run included. */
 static int take_bitmap_run(DbFile *file, Capture *capture)
 {
-    /* Each bitmap goes where the one before the last was, as long as it fits: in a full file there
-     * may be no other place. */
-    SapMemArena *arena = file->env->arena;
+    const SapMemArena *arena = file->env->arena;
     uint32_t page_size = file->env->page_size;
     uint32_t pages = 0;
     uint32_t wanted = 1;
@@ -274,21 +311,23 @@ static int take_bitmap_run(DbFile *file, Capture *capture)
             ((uint64_t)atomic_load_relaxed(&arena->high) + 2 * (uint64_t)pages + 7) / 8;
         wanted = (uint32_t)((bytes + page_size - 1) / page_size);
     } while (wanted > pages);
-    if (file->spare_bitmap_pages >= pages) {
-        capture->bitmap = arena_page(arena, file->spare_bitmap);
-        capture->meta.bitmap = file->spare_bitmap;
-        capture->meta.bitmap_pages = file->spare_bitmap_pages;
-        file->spare_bitmap_pages = 0;
-        return SAP_OK;
-    }
-    uint32_t pgno = 0;
-    int rc = arena_alloc_run(arena, pages, true, &capture->bitmap, &pgno);
-    if (rc == SAP_OK) {
-        give_spare_bitmap(file); /* too small by now */
-        capture->meta.bitmap = pgno;
-        capture->meta.bitmap_pages = pages;
-    }
+    SpareRun taken = {0};
+    int rc = take_run(file, &file->spare_bitmap, pages, &capture->bitmap, &taken);
+    capture->meta.bitmap = taken.pgno;
+    capture->meta.bitmap_pages = taken.pages;
     return rc;
+}
+
+/* There will be no checkpoint: its runs are for the next. */
+static void give_runs(DbFile *file, const Capture *capture)
+{
+    const Meta *meta = &capture->meta;
+    if (meta->bitmap_pages > 0) {
+        keep_spare(file, &file->spare_bitmap, meta->bitmap, meta->bitmap_pages);
+    }
+    if (meta->states_pages > 0) {
+        keep_spare(file, &file->spare_states, meta->states, meta->states_pages);
+    }
 }
 
 /* The writer lock is held, no write transaction is open. */
@@ -299,9 +338,13 @@ static int capture_take(DbFile *file, Capture *capture)
     version_get(&env->newest, &newest);
     int rc = capture_memory(capture, env->pager.track_words);
     if (rc == SAP_OK) {
+        rc = take_states(file, &newest, capture);
+    }
+    if (rc == SAP_OK) {
         rc = take_bitmap_run(file, capture);
     }
     if (rc != SAP_OK) {
+        give_runs(file, capture);
         return rc == SAP_IO ? dbfile_fail(file, "growing the data file") : rc;
     }
     rc = arena_file_grow(env->arena, &file->data, atomic_load_relaxed(&env->arena->high));
@@ -312,8 +355,7 @@ static int capture_take(DbFile *file, Capture *capture)
         what = "writing the log";
     }
     if (rc != SAP_OK) {
-        file->spare_bitmap = capture->meta.bitmap;
-        file->spare_bitmap_pages = capture->meta.bitmap_pages;
+        give_runs(file, capture);
         return rc == SAP_IO ? dbfile_fail(file, what) : rc;
     }
     capture->meta.db_id = file->db_id;
@@ -332,17 +374,37 @@ static int capture_take(DbFile *file, Capture *capture)
 
 /* ---- Writing -------------------------------------------------------------------------------- */
 
+/* The header of a run that is filled to its end; the length of that. */
+static uint32_t run_begin(const DbFile *file, const Capture *capture, uint8_t *run, SpareRun at,
+                          uint32_t table)
+{
+    uint32_t len = at.pages * file->env->page_size - PAGE_HEADER;
+    store_u64le(run + PAGE_BIRTH, capture->meta.txnid);
+    store_u32le(run + PAGE_NO, at.pgno);
+    run[PAGE_TYPE] = PAGE_OVERFLOW;
+    run[PAGE_LEVEL] = 0;
+    page_set_flags(run, table);
+    store_u32le(run + PAGE_RUN_LEN, len);
+    store_u32le(run + PAGE_RUN_PAGES, at.pages);
+    return len;
+}
+
+static void fill_states(const DbFile *file, const Capture *capture)
+{
+    uint8_t *run = capture->states;
+    SpareRun at = {.pgno = capture->meta.states, .pages = capture->meta.states_pages};
+    uint32_t len = run_begin(file, capture, run, at, ENV_STATES);
+    const Buf *saved = &capture->saved;
+    memcpy(run + PAGE_HEADER, saved->data, saved->len);
+    memset(run + PAGE_HEADER + saved->len, 0, len - saved->len);
+    stamp(run, page_checksum(run, file->env->page_size, file->db_id));
+}
+
 static void fill_bitmap(const DbFile *file, const Capture *capture)
 {
     uint8_t *run = capture->bitmap;
-    uint32_t len = capture->meta.bitmap_pages * file->env->page_size - PAGE_HEADER;
-    store_u64le(run + PAGE_BIRTH, capture->meta.txnid);
-    store_u32le(run + PAGE_NO, capture->meta.bitmap);
-    run[PAGE_TYPE] = PAGE_OVERFLOW;
-    run[PAGE_LEVEL] = 0;
-    page_set_flags(run, ENV_CATALOG);
-    store_u32le(run + PAGE_RUN_LEN, len);
-    store_u32le(run + PAGE_RUN_PAGES, capture->meta.bitmap_pages);
+    SpareRun at = {.pgno = capture->meta.bitmap, .pages = capture->meta.bitmap_pages};
+    uint32_t len = run_begin(file, capture, run, at, ENV_CATALOG);
     for (uint32_t i = 0; i < len; i++) {
         uint64_t word = i / 8 < capture->words ? capture->used[i / 8] : 0;
         run[PAGE_HEADER + i] = (uint8_t)(word >> (i % 8 * 8));
@@ -421,6 +483,10 @@ static int write_all(DbFile *file, const Capture *capture)
     fill_bitmap(file, capture);
     const Meta *meta = &capture->meta;
     int rc = write_pages(file, meta->bitmap, meta->bitmap + meta->bitmap_pages);
+    if (rc == SAP_OK && meta->states_pages > 0) {
+        fill_states(file, capture);
+        rc = write_pages(file, meta->states, meta->states + meta->states_pages);
+    }
     if (rc == SAP_OK) {
         rc = write_dirty(file, capture);
     }
@@ -447,9 +513,8 @@ static int release_before(DbFile *file)
     }
     atomic_store_full(&file->pin_checkpoint, file->meta.txnid);
     atomic_store_full(&file->pin_making, 0);
-    give_spare_bitmap(file);
-    file->spare_bitmap = file->before.bitmap;
-    file->spare_bitmap_pages = file->before.bitmap_pages;
+    keep_spare(file, &file->spare_bitmap, file->before.bitmap, file->before.bitmap_pages);
+    keep_spare(file, &file->spare_states, file->before.states, file->before.states_pages);
     file->unreleased = false;
     return SAP_OK;
 }

@@ -241,7 +241,7 @@ int dbfile_reserve(DbFile *file, SapTxnCtx *txn)
     }
     if (env->log_effects) {
         rc = effects_finish(txn, &env->record);
-    } else if (txn->level.taken != 0 || txn->level.freed != 0) {
+    } else if (txn->level.taken != 0 || txn->level.freed != 0 || subsystems_changed(txn)) {
         /* What is before a barrier must not wait for its checkpoint. */
         rc = dbfile_is_logged(file) ? wait_for_log(file, txn->base) : dbfile_check(file, true);
         env->record = (Slice){barrier, sizeof barrier};

@@ -49,6 +49,13 @@ typedef struct Found {
     uint32_t roots[SAP_MAX_DBI + 1]; /* of the tables; 0: none */
 } Found;
 
+/* Pages that no checkpoint needs any more, kept for the next: in a full file there may be no
+ * others. */
+typedef struct SpareRun {
+    uint32_t pgno;
+    uint32_t pages; /* 0: none */
+} SpareRun;
+
 typedef struct DbFile {
     SapEnv *env;
     char *path;  /* of the file itself */
@@ -82,11 +89,11 @@ typedef struct DbFile {
     SAP_ATOMIC(uint64_t) pin_making;
     SAP_ATOMIC(uint64_t) pin_checkpoint;
 
-    Mutex checkpointing;         /* one checkpoint at a time; what follows is its holder's */
-    Meta meta;                   /* the newest on disk */
-    uint32_t spare_bitmap;       /* a run for the next bitmap: that of the checkpoint before */
-    uint32_t spare_bitmap_pages; /* 0: none */
-    Meta before; /* the one before it while `meta` waits for the log to be released */
+    Mutex checkpointing;   /* one checkpoint at a time; what follows is its holder's */
+    Meta meta;             /* the newest on disk */
+    SpareRun spare_bitmap; /* for the next bitmap: that of the checkpoint before */
+    SpareRun spare_states; /* the same for the subsystems' states */
+    Meta before;           /* the one before it while `meta` waits for the log to be released */
     bool unreleased;
 
     SAP_ATOMIC(WatchHub *)
@@ -180,6 +187,16 @@ int dbfile_new_id(const DbFile *file, uint64_t *id_out);
 /* SAP_EXISTS: beside `path` lies a segment of a log that something was written to; *name_out (an
  * empty Buf that the caller owns) is its name, *id_out the database it belongs to. */
 int dbfile_find_log(const char *path, Buf *name_out, uint64_t *id_out);
+
+/* ---- subsystems.c ---- */
+
+/* SAP_ERROR, and the user is told: one of them cannot be in a file. */
+int dbfile_check_subsystems(DbFile *file, const SapOpenOptions *options);
+/* What the file says of a subsystem, on top of *state. SAP_ERROR: the options do not have it;
+ * SAP_CORRUPT: it refused; both are told. */
+int dbfile_apply_state(DbFile *file, uint32_t id, Slice bytes, void **state);
+/* The same for saved states. What was made of them is the environment's, also on failure. */
+int dbfile_load_states(DbFile *file, Slice saved);
 
 /* ---- checkpoint.c ---- */
 

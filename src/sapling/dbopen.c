@@ -43,7 +43,8 @@ static bool options_valid(const SapOpenOptions *options)
     return (options->page_size == 0 || file_page_size_valid(options->page_size)) &&
            (options->max_size == 0 || options->max_size >= 1 << 20) &&
            (unsigned)options->sync_mode <= SAP_SYNC_NONE &&
-           (options->comparators != NULL || options->comparator_count == 0);
+           (options->comparators != NULL || options->comparator_count == 0) &&
+           (options->subsystems != NULL || options->subsystem_count == 0);
 }
 
 static int copy_orders(DbFile *file, const SapOpenOptions *options)
@@ -222,9 +223,11 @@ static int refuse_header(DbFile *file, MetaState best, uint32_t version)
 {
     switch (best) {
     case META_OTHER_VERSION:
-        return dbfile_report(file, SAP_INVALID,
-                             "has version %u of the file format; this library reads version %u",
-                             version, (unsigned)FILE_VERSION);
+        return dbfile_report(
+            file, SAP_INVALID,
+            "has version %u of the file format; this library reads versions %u and "
+            "%u",
+            version, (unsigned)FILE_VERSION, (unsigned)FILE_VERSION_STATES);
     case META_OTHER_ORDER:
         return dbfile_report(file, SAP_INVALID,
                              "was written with another byte order than the format's");
@@ -309,39 +312,70 @@ static bool bitmap_plausible(const DbFile *file, const uint64_t *used, size_t wo
     for (uint32_t i = 0; i < meta->bitmap_pages; i++) {
         plausible = plausible && !arena_bit(used, meta->bitmap + i);
     }
+    for (uint32_t i = 0; i < meta->states_pages; i++) {
+        plausible = plausible && !arena_bit(used, meta->states + i);
+    }
     return plausible && used[words - 1] >> (meta->high % 64) == 0;
+}
+
+/* Reads a run of the checkpoint's own, which is filled to its end; its pages are `taken` from now
+ * on. `what` is it called. */
+static int load_run(DbFile *file, uint64_t *taken, uint32_t pgno, uint32_t pages, const char *what,
+                    Slice *value_out)
+{
+    const Meta *meta = &file->meta;
+    if ((uint64_t)pgno + pages > meta->high) {
+        return dbfile_report(file, SAP_CORRUPT, "damaged: its %s not within it", what);
+    }
+    for (uint32_t i = 0; i < pages; i++) {
+        arena_set_bit(taken, pgno + i);
+    }
+    uint8_t *run = NULL;
+    int rc = fetch_pages(file, taken);
+    if (rc == SAP_OK) {
+        rc = arena_load(file->env->arena, pgno, &run);
+    }
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    uint32_t len = load_u32le(run + PAGE_RUN_LEN);
+    if (run[PAGE_TYPE] != PAGE_OVERFLOW || len != (uint64_t)pages * meta->page_size - PAGE_HEADER ||
+        load_u32le(run + PAGE_RUN_PAGES) != pages) {
+        return dbfile_report(file, SAP_CORRUPT, "damaged: its %s not there", what);
+    }
+    *value_out = (Slice){run + PAGE_HEADER, len};
+    return SAP_OK;
+}
+
+/* The subsystems' states as the checkpoint has them; the bits of their pages are set in `taken`. */
+static int load_states(DbFile *file, uint64_t *taken)
+{
+    Slice value = {0};
+    if (file->meta.states == 0) {
+        return SAP_OK;
+    }
+    int rc = load_run(file, taken, file->meta.states, file->meta.states_pages,
+                      "run of subsystems' states is", &value);
+    return rc == SAP_OK ? dbfile_load_states(file, value) : rc;
 }
 
 /* Reads the checkpoint's bitmap; the bits of its own pages are set in `taken` only. */
 static int load_bitmap(DbFile *file, uint64_t *used, uint64_t *taken, size_t words)
 {
     const Meta *meta = &file->meta;
+    Slice value = {0};
     if (meta->bitmap == 0) {
         return SAP_OK;
     }
-    if ((uint64_t)meta->bitmap + meta->bitmap_pages > meta->high) {
-        return dbfile_report(file, SAP_CORRUPT, "damaged: its bitmap of pages is not within it");
-    }
-    for (uint32_t i = 0; i < meta->bitmap_pages; i++) {
-        arena_set_bit(taken, meta->bitmap + i);
-    }
-    uint8_t *run = NULL;
-    int rc = fetch_pages(file, taken);
-    if (rc == SAP_OK) {
-        rc = arena_load(file->env->arena, meta->bitmap, &run);
-    }
+    int rc = load_run(file, taken, meta->bitmap, meta->bitmap_pages, "bitmap of pages is", &value);
     if (rc != SAP_OK) {
         return rc;
     }
-    uint32_t len = load_u32le(run + PAGE_RUN_LEN);
-    if (run[PAGE_TYPE] != PAGE_OVERFLOW ||
-        len != (uint64_t)meta->bitmap_pages * meta->page_size - PAGE_HEADER ||
-        len < ((uint64_t)meta->high + 7) / 8 ||
-        load_u32le(run + PAGE_RUN_PAGES) != meta->bitmap_pages) {
-        return dbfile_report(file, SAP_CORRUPT, "damaged: its bitmap of pages is none");
+    if (value.len < ((uint64_t)meta->high + 7) / 8) {
+        return dbfile_report(file, SAP_CORRUPT, "damaged: its bitmap of pages is too short");
     }
-    for (uint32_t i = 0; i < len && i / 8 < words; i++) {
-        used[i / 8] |= (uint64_t)run[PAGE_HEADER + i] << (i % 8 * 8);
+    for (size_t i = 0; i < value.len && i / 8 < words; i++) {
+        used[i / 8] |= (uint64_t)((const uint8_t *)value.data)[i] << (i % 8 * 8);
     }
     if (!bitmap_plausible(file, used, words)) {
         return dbfile_report(file, SAP_CORRUPT, "damaged: its bitmap has pages that are none");
@@ -384,6 +418,9 @@ static int adopt_pages(DbFile *file)
     }
     file->found.txnid = file->meta.txnid;
     file->found.high = high;
+    if (rc == SAP_OK) {
+        rc = load_states(file, taken);
+    }
     if (rc == SAP_OK) {
         rc = load_bitmap(file, used, taken, words);
     }
@@ -477,6 +514,7 @@ static int make_env(DbFile *file)
     env->file = file;
     file->env = env;
     env->visible = file->options.sync_mode == SAP_SYNC_COMMIT ? &file->durable : &env->newest;
+    subsystems_add(env, file->options.subsystems, file->options.subsystem_count);
     rc = sap_btree_subsystem_init(env, NULL, NULL);
     if (rc == SAP_OK) {
         rc = map_info(file, arena);
@@ -490,7 +528,10 @@ static int make_env(DbFile *file)
     if (rc != SAP_OK) {
         return rc;
     }
-    Version version = {.txnid = file->meta.txnid, .catalog = file->meta.catalog};
+    Version version;
+    version_get(&env->newest, &version); /* has the subsystems' states */
+    version.txnid = file->meta.txnid;
+    version.catalog = file->meta.catalog;
     start_at(file, &version);
     env->pager.newest = version.txnid;
     atomic_store_full(&file->pin_checkpoint, version.txnid);
@@ -564,6 +605,12 @@ static int replay_define(void *ctx, uint32_t dbi, unsigned flags, Slice key_name
     return definition_replay(((Replay *)ctx)->txn, dbi, flags, key_name, val_name);
 }
 
+static int replay_subsystem(void *ctx, uint32_t id, Slice bytes)
+{
+    Replay *replay = (Replay *)ctx;
+    return dbfile_apply_state(replay->file, id, bytes, &replay->txn->subsystem[id]);
+}
+
 static int replay_record(void *ctx, uint64_t lsn, Slice record)
 {
     Replay *replay = (Replay *)ctx;
@@ -571,7 +618,9 @@ static int replay_record(void *ctx, uint64_t lsn, Slice record)
         replay->barrier = true;
         return SAP_OK;
     }
-    int rc = effects_apply(replay->txn, record, replay_define, replay);
+    const EffectCalls calls = {
+        .define = replay_define, .subsystem = replay_subsystem, .ctx = replay};
+    int rc = effects_apply(replay->txn, record, &calls);
     if (rc == SAP_CORRUPT) {
         return dbfile_report(replay->file, rc,
                              "damaged: commit %" PRIu64 " of the log does not fit the data", lsn);
@@ -692,7 +741,10 @@ static int recover(DbFile *file)
     uint64_t after = log.last_lsn > newest.txnid ? log.last_lsn : newest.txnid;
     file->env->stamp = after;
     rc = open_log(file, &log.next, after, !meta_without_log(&file->meta));
-    if (rc == SAP_OK && (log.records > 0 || cut || log.next.segment != file->meta.wal.segment)) {
+    /* A log with effects of subsystems follows only a header that says so. */
+    bool other_version = subsystems_any(file->env) && !file->meta.has_subsystems;
+    if (rc == SAP_OK &&
+        (log.records > 0 || cut || other_version || log.next.segment != file->meta.wal.segment)) {
         rc = checkpoint_run(file, CHECKPOINT_FORCED, 0);
     }
     return rc;
@@ -884,6 +936,9 @@ int sap_db_open_path(const char *path, const SapOpenOptions *options, SapEnv **d
         return rc;
     }
     rc = copy_orders(file, options);
+    if (rc == SAP_OK) {
+        rc = dbfile_check_subsystems(file, options);
+    }
     if (rc == SAP_OK && options->comparator != NULL &&
         dbfile_order_named(file, options->comparator, strlen(options->comparator)) == NULL) {
         rc = dbfile_report(file, SAP_ERROR, "the options have no comparator \"%s\"",
@@ -893,6 +948,7 @@ int sap_db_open_path(const char *path, const SapOpenOptions *options, SapEnv **d
     if (rc == SAP_OK) {
         rc = open_files(file, options->comparator, &made);
     }
+    file->options.subsystems = NULL; /* the environment has them */
     if (rc == SAP_OK) {
         *db_out = file->env;
         return SAP_OK;

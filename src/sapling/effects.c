@@ -9,6 +9,7 @@ enum {
     EFFECT_DEL = 2,
     EFFECT_DEL_RANGE = 3,
     EFFECT_DEFINE = 4,
+    EFFECT_SUBSYSTEM = 5,
     /* A put whose value is still to be read; becomes one before the record leaves here. */
     EFFECT_RESERVED = 0x80,
 };
@@ -35,11 +36,16 @@ typedef struct Effect {
 
 /* ---- Bytes ---------------------------------------------------------------------------------- */
 
+static bool has_two_parts(uint8_t kind)
+{
+    return kind != EFFECT_DEL && kind != EFFECT_SUBSYSTEM;
+}
+
 /* second.bytes NULL with a length, EFFECT_RESERVED only: zeros. */
 static int effect_append(Buf *buf, const Effect *effect)
 {
     bool define = effect->kind == EFFECT_DEFINE;
-    bool two = effect->kind != EFFECT_DEL;
+    bool two = has_two_parts(effect->kind);
     size_t size = (size_t)EFFECT_HEADER + (define ? 4 : 0) + (two ? 8 : 4) + effect->first.len +
                   effect->second.len;
     int rc = buf_reserve(buf, size);
@@ -95,7 +101,7 @@ static int effect_take(ByteReader *reader, Effect *out)
     if (rc == SAP_OK) {
         rc = reader_u32le(reader, &first_len);
     }
-    if (rc == SAP_OK && out->kind != EFFECT_DEL) {
+    if (rc == SAP_OK && has_two_parts(out->kind)) {
         rc = reader_u32le(reader, &second_len);
     }
     if (rc == SAP_OK) {
@@ -185,6 +191,14 @@ int effects_define(SapTxnCtx *txn, uint32_t dbi, unsigned flags, const char *key
                                                        .flags = flags,
                                                        .first = name_part(key_order),
                                                        .second = name_part(val_order)});
+}
+
+int effects_subsystem(SapTxnCtx *txn, uint32_t id, Slice bytes)
+{
+    return effect_append(&txn->env->effects,
+                         &(Effect){.kind = EFFECT_SUBSYSTEM,
+                                   .dbi = id,
+                                   .first = {(const uint8_t *)bytes.data, (uint32_t)bytes.len}});
 }
 
 /* ---- The record ----------------------------------------------------------------------------- */
@@ -325,19 +339,28 @@ static Slice part_slice(Part part)
 /* Takes the next effect of a record of the log. */
 static int record_take(ByteReader *reader, Effect *effect)
 {
-    return effect_take(reader, effect) == SAP_OK && effect->dbi <= SAP_MAX_DBI ? SAP_OK
-                                                                               : SAP_CORRUPT;
+    int rc = effect_take(reader, effect);
+    uint32_t most =
+        effect->kind == EFFECT_SUBSYSTEM ? SAP_MAX_SUBSYSTEMS - 1 : (uint32_t)SAP_MAX_DBI;
+    return rc == SAP_OK && effect->dbi <= most ? SAP_OK : SAP_CORRUPT;
 }
 
-static int apply_any(SapTxnCtx *txn, const Effect *effect, effects_define_fn define, void *ctx)
+static int apply_any(SapTxnCtx *txn, const Effect *effect, const EffectCalls *calls)
 {
-    return effect->kind == EFFECT_DEFINE
-               ? define(ctx, effect->dbi, effect->flags, part_slice(effect->first),
-                        part_slice(effect->second))
-               : apply_effect(txn, effect);
+    switch (effect->kind) {
+    case EFFECT_DEFINE:
+        return calls->define(calls->ctx, effect->dbi, effect->flags, part_slice(effect->first),
+                             part_slice(effect->second));
+    case EFFECT_SUBSYSTEM:
+        return effect->first.len == 0
+                   ? SAP_CORRUPT
+                   : calls->subsystem(calls->ctx, effect->dbi, part_slice(effect->first));
+    default:
+        return apply_effect(txn, effect);
+    }
 }
 
-int effects_apply(SapTxnCtx *txn, Slice bytes, effects_define_fn define, void *ctx)
+int effects_apply(SapTxnCtx *txn, Slice bytes, const EffectCalls *calls)
 {
     ByteReader reader;
     reader_init(&reader, bytes.data, bytes.len);
@@ -346,7 +369,7 @@ int effects_apply(SapTxnCtx *txn, Slice bytes, effects_define_fn define, void *c
         Effect effect;
         rc = record_take(&reader, &effect);
         if (rc == SAP_OK) {
-            rc = apply_any(txn, &effect, define, ctx);
+            rc = apply_any(txn, &effect, calls);
         }
     }
     return rc;
@@ -360,13 +383,12 @@ static bool record_decodes(Slice bytes)
     bool sound = true;
     while (reader.left > 0 && sound) {
         sound = record_take(&reader, &effect) == SAP_OK && effect.kind >= EFFECT_PUT &&
-                effect.kind <= EFFECT_DEFINE;
+                effect.kind <= EFFECT_SUBSYSTEM;
     }
     return sound;
 }
 
-int effects_apply_some(SapTxnCtx *txn, Slice bytes, effects_define_fn define, void *ctx,
-                       uint64_t *dropped)
+int effects_apply_some(SapTxnCtx *txn, Slice bytes, const EffectCalls *calls, uint64_t *dropped)
 {
     if (!record_decodes(bytes)) {
         return SAP_CORRUPT;
@@ -378,7 +400,7 @@ int effects_apply_some(SapTxnCtx *txn, Slice bytes, effects_define_fn define, vo
         Effect effect;
         rc = record_take(&reader, &effect);
         SAP_ASSERT(rc == SAP_OK);
-        rc = apply_any(txn, &effect, define, ctx);
+        rc = apply_any(txn, &effect, calls);
         if (rc == SAP_CORRUPT) { /* of a row or table that was lost; the target itself is sound */
             *dropped += effect.kind == EFFECT_PUT ? 1 : 0;
             rc = SAP_OK;

@@ -1,4 +1,4 @@
-/* env.c - the transaction machine: environments, begin, commit, abort, subsystems. See env.h. */
+/* env.c - the transaction machine: environments, begin, commit, abort. See env.h. */
 #include "sapling/dbfile.h"
 
 #include <string.h>
@@ -93,15 +93,7 @@ int sap_env_destroy(SapEnv *env)
     if (env->file != NULL) {
         rc = dbfile_close(env->file);
     }
-    Version last;
-    version_get(&env->newest, &last);
-    for (uint32_t i = SAP_MAX_SUBSYSTEMS; i-- > 0;) {
-        Subsystem *subsystem = &env->subsystems[i];
-        if (atomic_load_relaxed(&subsystem->registered) &&
-            subsystem->calls.on_env_destroy != NULL) {
-            subsystem->calls.on_env_destroy(env, last.subsystem[i]);
-        }
-    }
+    subsystems_destroy(env);
     watch_destroy(env);
     buf_release(&env->notes);
     buf_release(&env->effects);
@@ -161,137 +153,6 @@ void env_metadata_end(SapEnv *env)
     atomic_store_full(&env->gate, false);
     writer_lock_release(&env->lock);
     mutex_unlock(&env->metadata);
-}
-
-/* ---- Subsystems ----------------------------------------------------------------------------- */
-
-static bool env_has_subsystem(SapEnv *env, uint32_t id)
-{
-    return id < SAP_MAX_SUBSYSTEMS && atomic_load_acquire(&env->subsystems[id].registered);
-}
-
-int sap_env_register_subsystem(SapEnv *env, uint32_t id, const SapSubsystemCallbacks *callbacks)
-{
-    if (env == NULL || callbacks == NULL || id >= SAP_MAX_SUBSYSTEMS) {
-        return SAP_ERROR;
-    }
-    int rc = env_metadata_begin(env);
-    if (rc != SAP_OK) {
-        return rc;
-    }
-    if (env_has_subsystem(env, id)) {
-        rc = SAP_EXISTS;
-    } else if (env->file != NULL) {
-        rc = SAP_ERROR;
-    } else {
-        env->subsystems[id].calls = *callbacks;
-        atomic_store_release(&env->subsystems[id].registered, true);
-    }
-    env_metadata_end(env);
-    return rc;
-}
-
-int sap_env_subsystem_state(SapEnv *env, uint32_t id, void **state_out)
-{
-    if (env == NULL || state_out == NULL || !env_has_subsystem(env, id)) {
-        return SAP_ERROR;
-    }
-    Version version;
-    version_get(&env->newest, &version);
-    *state_out = version.subsystem[id];
-    return SAP_OK;
-}
-
-int sap_env_set_subsystem_state(SapEnv *env, uint32_t id, void *state)
-{
-    if (env == NULL || !env_has_subsystem(env, id)) {
-        return SAP_ERROR;
-    }
-    int rc = env_metadata_begin(env);
-    if (rc != SAP_OK) {
-        return rc;
-    }
-    /* A version of its own: a reader that copied the present one before the gate closed, and stores
-     * its pin after, finds that it must start over. */
-    Version version;
-    version_get(&env->newest, &version);
-    version.subsystem[id] = state;
-    version_put(&env->newest, &version);
-    env_metadata_end(env);
-    return SAP_OK;
-}
-
-int sap_txn_subsystem_state(SapTxnCtx *txn, uint32_t id, void **state_out)
-{
-    int rc = txn_check(txn);
-    if (rc == SAP_OK && (state_out == NULL || !env_has_subsystem(txn->env, id))) {
-        rc = SAP_ERROR;
-    }
-    if (rc == SAP_OK) {
-        *state_out = txn->subsystem[id];
-    }
-    return rc;
-}
-
-int sap_txn_set_subsystem_state(SapTxnCtx *txn, uint32_t id, void *state)
-{
-    int rc = txn_check_write(txn);
-    if (rc == SAP_OK && !env_has_subsystem(txn->env, id)) {
-        rc = SAP_ERROR;
-    }
-    if (rc == SAP_OK) {
-        txn->subsystem[id] = state;
-    }
-    return rc;
-}
-
-/* Tells the subsystems that had their begin, last first, that the transaction leaves no trace. */
-static void subsystems_abort(SapTxnCtx *txn)
-{
-    while (txn->subsystem_count > 0) {
-        uint32_t id = --txn->subsystem_count;
-        Subsystem *subsystem = &txn->env->subsystems[id];
-        if (atomic_load_relaxed(&subsystem->registered) && subsystem->calls.on_abort != NULL) {
-            subsystem->calls.on_abort(txn, txn->subsystem[id]);
-        }
-    }
-}
-
-/* txn->subsystem holds the parent's states. */
-static int subsystems_begin(SapTxnCtx *txn)
-{
-    for (uint32_t id = 0; id < SAP_MAX_SUBSYSTEMS; id++) {
-        Subsystem *subsystem = &txn->env->subsystems[id];
-        if (atomic_load_relaxed(&subsystem->registered) && subsystem->calls.on_begin != NULL) {
-            void *state = txn->subsystem[id];
-            int rc = subsystem->calls.on_begin(txn, state, &state);
-            if (rc != SAP_OK) {
-                subsystems_abort(txn);
-                return rc;
-            }
-            txn->subsystem[id] = state;
-        }
-        txn->subsystem_count = id + 1;
-    }
-    return SAP_OK;
-}
-
-static int subsystems_commit(SapTxnCtx *txn)
-{
-    for (uint32_t id = 0; id < SAP_MAX_SUBSYSTEMS; id++) {
-        Subsystem *subsystem = &txn->env->subsystems[id];
-        if (atomic_load_relaxed(&subsystem->registered) && subsystem->calls.on_commit != NULL) {
-            int rc = subsystem->calls.on_commit(txn, &txn->subsystem[id]);
-            if (txn->child != NULL) {
-                sap_txn_abort(txn->child); /* the callback left it open */
-                rc = rc == SAP_OK ? SAP_ERROR : rc;
-            }
-            if (rc != SAP_OK) {
-                return rc;
-            }
-        }
-    }
-    return SAP_OK;
 }
 
 /* ---- Begin ---------------------------------------------------------------------------------- */
@@ -514,12 +375,8 @@ void sap_txn_abort(SapTxnCtx *txn)
 static bool has_changes(const SapTxnCtx *txn)
 {
     const SapEnv *env = txn->env;
-    if (env->undo_count > 0 || txn->level.taken != 0 || txn->level.freed != 0) {
-        return true;
-    }
-    Version version;
-    version_get(&txn->env->newest, &version);
-    return memcmp(version.subsystem, txn->subsystem, sizeof version.subsystem) != 0;
+    return env->undo_count > 0 || txn->level.taken != 0 || txn->level.freed != 0 ||
+           subsystems_changed(txn);
 }
 
 /* Makes the writer's state the newest version. */
@@ -546,6 +403,9 @@ static int commit_prepare(SapTxnCtx *txn)
     }
     if (rc == SAP_OK && env->notes.len != noted) {
         rc = watch_prepare(txn); /* the subsystems changed watched rows themselves */
+    }
+    if (rc == SAP_OK && env->log_effects) {
+        rc = subsystems_encode(txn);
     }
     if (rc == SAP_OK && env->file != NULL) {
         rc = dbfile_reserve(env->file, txn);
@@ -700,8 +560,10 @@ int replay_begin(SapEnv *env, SapTxnCtx **txn_out)
     int rc = level_begin(env, NULL, false, txn_out);
     if (rc != SAP_OK) {
         writer_lock_release(&env->lock);
+        return rc;
     }
-    return rc;
+    (*txn_out)->flags = TXN_UNHEARD;
+    return SAP_OK;
 }
 
 int replay_end(SapTxnCtx *txn, uint64_t txnid)

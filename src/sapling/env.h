@@ -33,6 +33,7 @@
 enum {
     ENV_VERSIONS = 4,
     ENV_CATALOG = SAP_MAX_DBI + 1, /* the catalog's number where a DBI is asked for */
+    ENV_STATES = ENV_CATALOG + 1,  /* the same of the run of subsystems' states */
     TXN_TREE_CACHE = 8,            /* tables whose root a reader remembers */
     ENV_FIRST_COMMIT = 1,          /* id of the empty state; 0 is no pin */
     CATALOG_KEY = 2,               /* length of the catalog's keys that lead to roots */
@@ -208,6 +209,46 @@ int replay_end(SapTxnCtx *txn, uint64_t txnid);
 /* Excludes all transactions for a change of metadata. SAP_BUSY: one is open. */
 int env_metadata_begin(SapEnv *env);
 void env_metadata_end(SapEnv *env);
+
+/* ---- subsystems.c ---- */
+
+/* The flag of a transaction that makes again what subsystems once did: they hear nothing of it but
+ * apply(), which has the only pointer to a state. So even its abort leaves the states behind. */
+#define TXN_UNHEARD 0x80000000u
+
+void subsystems_add(SapEnv *env, const SapSubsystem *subsystems, uint32_t count);
+/* Whether the subsystem can be one of a file. */
+bool subsystem_is_durable(const SapSubsystemCallbacks *callbacks);
+bool subsystem_known(const SapEnv *env, uint32_t id);
+bool subsystems_any(const SapEnv *env);
+
+int subsystems_begin(SapTxnCtx *txn);
+int subsystems_commit(SapTxnCtx *txn);
+/* Tells those that had their begin, last first, that the transaction leaves no trace. */
+void subsystems_abort(SapTxnCtx *txn);
+/* And all, last first, that the environment goes. */
+void subsystems_destroy(SapEnv *env);
+/* Whether a write transaction has other states than the newest version. */
+bool subsystems_changed(const SapTxnCtx *txn);
+
+/* Records as effects what the outermost transaction changed. A subsystem's code; SAP_NOMEM, SAP_FULL. */
+int subsystems_encode(SapTxnCtx *txn);
+/* The bytes of an effect, or of a saved state, on top of *state. SAP_NOTFOUND: there is no such
+ * subsystem; SAP_CORRUPT: it refused them. SAP_NOMEM. */
+int subsystem_apply(SapEnv *env, uint32_t id, Slice bytes, void **state);
+
+/* All states as bytes, none if there is nothing to save:
+ *
+ *   0   u8   1: a state follows; 0: the end, behind which are only zeros
+ *   1   u8   id of the subsystem, higher than the one before
+ *   2   u32  length of its bytes, at least 1; little-endian
+ *       the bytes
+ *
+ * The end is not part of what is written here. A subsystem's code; SAP_NOMEM, SAP_FULL. */
+int subsystems_save(SapEnv *env, void *const states[SAP_MAX_SUBSYSTEMS], Buf *saved);
+/* Takes the next from such bytes; *bytes is that before it, or empty. SAP_NOTFOUND: the end.
+ * SAP_CORRUPT. */
+int saved_state_take(ByteReader *reader, uint32_t *id, Slice *bytes);
 
 /* ---- readers.c ---- */
 

@@ -1,16 +1,24 @@
 /* file_format.c - see file_format.h. */
 #include "sapling/file_format.h"
 
+#include <string.h>
+
 #include "common/hash.h"
+
+static size_t checksum_offset(bool has_subsystems)
+{
+    return has_subsystems ? META_CHECKSUM_STATES : META_CHECKSUM;
+}
 
 void meta_encode(const Meta *meta, uint8_t bytes[META_SIZE])
 {
+    size_t checksum = checksum_offset(meta->has_subsystems);
+    memset(bytes, 0, META_SIZE);
     store_u64le(bytes + META_MAGIC, FILE_MAGIC);
-    store_u32le(bytes + META_VERSION, FILE_VERSION);
+    store_u32le(bytes + META_VERSION, meta->has_subsystems ? FILE_VERSION_STATES : FILE_VERSION);
     store_u32le(bytes + META_ORDER_MARK, FILE_ORDER_MARK);
     store_u64le(bytes + META_DB_ID, meta->db_id);
     store_u32le(bytes + META_PAGE_SIZE, meta->page_size);
-    store_u32le(bytes + META_RESERVED, 0);
     store_u64le(bytes + META_NUMBER, meta->number);
     store_u64le(bytes + META_TXNID, meta->txnid);
     store_u32le(bytes + META_CATALOG, meta->catalog);
@@ -21,7 +29,11 @@ void meta_encode(const Meta *meta, uint8_t bytes[META_SIZE])
     store_u64le(bytes + META_WAL_SEGMENT, meta->wal.segment);
     store_u64le(bytes + META_WAL_SEQUENCE, meta->wal.sequence);
     store_u64le(bytes + META_WAL_CHAIN, meta->wal.chain);
-    store_u64le(bytes + META_CHECKSUM, hash_bytes(bytes, META_CHECKSUM, 0));
+    if (meta->has_subsystems) {
+        store_u32le(bytes + META_STATES, meta->states);
+        store_u32le(bytes + META_STATES_PAGES, meta->states_pages);
+    }
+    store_u64le(bytes + checksum, hash_bytes(bytes, checksum, 0));
 }
 
 static bool is_blank(const uint8_t *bytes, size_t len)
@@ -40,6 +52,13 @@ static bool is_counter(uint64_t number)
     return number > 0 && number <= INT64_MAX;
 }
 
+/* A run of the checkpoint's own, or none. */
+static bool run_plausible(uint32_t pgno, uint32_t pages, uint32_t first)
+{
+    return (pgno == 0) == (pages == 0) &&
+           (pgno == 0 || (pgno >= first && pages <= UINT32_MAX / 2 && pgno <= UINT32_MAX / 2));
+}
+
 /* Whether the numbers make sense together: a right checksum does not exclude a wrong writer. */
 static bool meta_plausible(const Meta *meta)
 {
@@ -48,9 +67,8 @@ static bool meta_plausible(const Meta *meta)
            (meta_without_log(meta) || is_counter(meta->wal.segment)) &&
            is_counter(meta->wal.sequence) && meta->high >= first && meta->high <= CHILD_OWNS_RUNS &&
            meta->catalog < meta->high && (meta->catalog == 0 || meta->catalog >= first) &&
-           (meta->bitmap == 0) == (meta->bitmap_pages == 0) &&
-           (meta->bitmap == 0 || (meta->bitmap >= first && meta->bitmap_pages <= UINT32_MAX / 2 &&
-                                  meta->bitmap <= UINT32_MAX / 2));
+           run_plausible(meta->bitmap, meta->bitmap_pages, first) &&
+           run_plausible(meta->states, meta->states_pages, first);
 }
 
 MetaState meta_decode(const uint8_t bytes[META_SIZE], Meta *meta_out, uint32_t *version_out)
@@ -64,10 +82,15 @@ MetaState meta_decode(const uint8_t bytes[META_SIZE], Meta *meta_out, uint32_t *
         return META_OTHER_ORDER;
     }
     *version_out = load_u32le(bytes + META_VERSION);
-    if (*version_out != FILE_VERSION) {
+    if (*version_out != FILE_VERSION && *version_out != FILE_VERSION_STATES) {
         return META_OTHER_VERSION;
     }
+    bool has_subsystems = *version_out == FILE_VERSION_STATES;
+    size_t checksum = checksum_offset(has_subsystems);
     Meta meta = {
+        .has_subsystems = has_subsystems,
+        .states = has_subsystems ? load_u32le(bytes + META_STATES) : 0,
+        .states_pages = has_subsystems ? load_u32le(bytes + META_STATES_PAGES) : 0,
         .db_id = load_u64le(bytes + META_DB_ID),
         .page_size = load_u32le(bytes + META_PAGE_SIZE),
         .number = load_u64le(bytes + META_NUMBER),
@@ -81,7 +104,8 @@ MetaState meta_decode(const uint8_t bytes[META_SIZE], Meta *meta_out, uint32_t *
                 .sequence = load_u64le(bytes + META_WAL_SEQUENCE),
                 .chain = load_u64le(bytes + META_WAL_CHAIN)},
     };
-    if (load_u64le(bytes + META_CHECKSUM) != hash_bytes(bytes, META_CHECKSUM, 0) ||
+    if (load_u64le(bytes + checksum) != hash_bytes(bytes, checksum, 0) ||
+        !is_blank(bytes + checksum + 8, META_SIZE - checksum - 8) ||
         load_u32le(bytes + META_RESERVED) != 0 || !file_page_size_valid(meta.page_size) ||
         !meta_plausible(&meta)) {
         return META_DAMAGED;

@@ -9,7 +9,7 @@
  * file is pages (page.h); their numbers count from the start of the file. A meta, little-endian:
  *
  *   0   u64  magic
- *   8   u32  version of the format
+ *   8   u32  version of the format: 2 if the file has subsystems, otherwise 1
  *   12  u32  FILE_ORDER_MARK; reads otherwise on a machine of another byte order
  *   16  u64  database id, random; the log's groups carry it too
  *   24  u32  page size
@@ -24,16 +24,23 @@
  *   72  u64  log: first segment needed; 0: there is no log yet, the file alone is all
  *   80  u64  log: sequence of the first group after the checkpoint
  *   88  u64  log: checksum of the group before that
- *   96  u64  checksum of the bytes before it
+ *   96  u64  checksum of the bytes before it; of version 2 instead:
+ *   96  u32  first page of the run of subsystems' states; 0: none has one
+ *   100 u32  its pages
+ *   104 u64  checksum of the bytes before it
  *
  * The bitmap is a run like that of a large value, of the table ENV_CATALOG: bit i (bit i % 8 of byte
  * i / 8) is set if the checkpoint's trees use page i. The bitmap's own pages are not set in it.
+ *
+ * The states are a run too, of the table ENV_STATES, whose value fills its pages: see subsystems.c in
+ * env.h. Its pages are not set in the bitmap either.
  *
  * A page's checksum covers all of it behind the checksum, a run's the header and the value; 0 is
  * never one. It is seeded with the database id: a page of another database is not taken for ours. */
 #ifndef SAPLING_SAPLING_FILE_FORMAT_H
 #define SAPLING_SAPLING_FILE_FORMAT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "sapling/page.h"
@@ -43,6 +50,7 @@ enum {
     FILE_BLOCK = 4096,
     FILE_HEADER = 4 * FILE_BLOCK,
     FILE_VERSION = 1,
+    FILE_VERSION_STATES = 2,
     FILE_ORDER_MARK = 0x01020304,
 
     META_MAGIC = 0,
@@ -62,14 +70,18 @@ enum {
     META_WAL_SEQUENCE = 80,
     META_WAL_CHAIN = 88,
     META_CHECKSUM = 96,
-    META_SIZE = 104,
+    META_STATES = 96,
+    META_STATES_PAGES = 100,
+    META_CHECKSUM_STATES = 104,
+    META_SIZE = 112, /* of either version, the first with zeros behind it */
 };
-_Static_assert(META_CHECKSUM + 8 == META_SIZE, "the checksum is last");
+_Static_assert(META_CHECKSUM_STATES + 8 == META_SIZE, "the checksum is last");
 _Static_assert(META_SIZE <= 512, "a meta lies in one sector");
 
 #define FILE_MAGIC UINT64_C(0x31304244504153) /* "SAPDB01" */
 
 typedef struct Meta {
+    bool has_subsystems; /* and so is of version 2 */
     uint64_t db_id;
     uint32_t page_size;
     uint64_t number;
@@ -79,6 +91,8 @@ typedef struct Meta {
     uint64_t catalog_rows;
     uint32_t bitmap;
     uint32_t bitmap_pages;
+    uint32_t states;
+    uint32_t states_pages;
     WalPoint wal;
 } Meta;
 

@@ -47,6 +47,7 @@ void image_release(Image *image)
     mem_free(MEM_SCRATCH, image->page, image->page_size);
     mem_free(MEM_SCRATCH, image->bitmap, (size_t)image->meta.bitmap_pages * image->page_size);
     buf_release(&image->catalog);
+    buf_release(&image->saved);
 }
 
 /* ---- Pages ---------------------------------------------------------------------------------- */
@@ -173,6 +174,30 @@ static int make_catalog(Image *image, TreeState *catalog_out)
     return rc;
 }
 
+/* ---- The states of subsystems ---------------------------------------------------------------- */
+
+/* With zeros up to the end of its last page. */
+static int make_states(Image *image)
+{
+    static const uint8_t zeros[64];
+    SapTxnCtx *txn = image->txn;
+    Meta *meta = &image->meta;
+    int rc = subsystems_save(txn->env, txn->subsystem, &image->saved);
+    if (rc != SAP_OK || image->saved.len == 0) {
+        return rc;
+    }
+    meta->has_subsystems = true;
+    meta->states = (uint32_t)image->next;
+    meta->states_pages = run_pages(image->page_size, (uint32_t)image->saved.len);
+    image->next += meta->states_pages;
+    size_t len = (size_t)meta->states_pages * image->page_size - PAGE_HEADER;
+    while (rc == SAP_OK && image->saved.len < len) {
+        size_t behind = len - image->saved.len;
+        rc = buf_append(&image->saved, zeros, behind < sizeof zeros ? behind : sizeof zeros);
+    }
+    return rc;
+}
+
 /* ---- The bitmap ----------------------------------------------------------------------------- */
 
 /* As many as tell of `before` pages and of themselves. */
@@ -187,7 +212,7 @@ static uint32_t bitmap_pages(const Image *image, uint64_t before)
     return (uint32_t)pages;
 }
 
-/* All pages between header and bitmap are in use. */
+/* All pages of the tables and of the catalog are in use. */
 static int make_bitmap(Image *image)
 {
     uint32_t first = file_first_page(image->page_size);
@@ -202,9 +227,10 @@ static int make_bitmap(Image *image)
     image->meta.bitmap_pages = pages;
     run_header(image->bitmap, pgno, ENV_CATALOG, image->txn->base, (uint32_t)bytes - PAGE_HEADER,
                pages);
+    uint32_t end = image->meta.states != 0 ? image->meta.states : pgno;
     uint8_t *bits = image->bitmap + PAGE_HEADER;
-    memset(bits, 0xff, pgno / 8);
-    bits[pgno / 8] = (uint8_t)((1u << (pgno % 8)) - 1);
+    memset(bits, 0xff, end / 8);
+    bits[end / 8] = (uint8_t)((1u << (end % 8)) - 1);
     bits[0] = (uint8_t)(bits[0] & ~((1u << first) - 1));
     seal(image, image->bitmap);
     return SAP_OK;
@@ -220,6 +246,9 @@ int image_finish(Image *image)
     }
     TreeState catalog = {0};
     int rc = make_catalog(image, &catalog);
+    if (rc == SAP_OK) {
+        rc = make_states(image);
+    }
     if (rc == SAP_OK && catalog.root != 0) {
         rc = make_bitmap(image);
     }
@@ -259,6 +288,10 @@ int image_put_header(const Image *image, Pieces *out)
 int image_put_end(const Image *image, Pieces *out)
 {
     int rc = pieces_put(out, image->catalog.data, image->catalog.len);
+    if (rc == SAP_OK && image->saved.len > 0) {
+        rc = image_put_run(image, out, image->meta.states, ENV_STATES, image->txn->base,
+                           image->saved.data, (uint32_t)image->saved.len);
+    }
     if (rc == SAP_OK) {
         rc = pieces_put(out, image->bitmap, (size_t)image->meta.bitmap_pages * image->page_size);
     }

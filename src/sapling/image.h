@@ -1,6 +1,6 @@
 /* image.h - a snapshot as the bytes of a complete data file, which needs no log.
  *
- *   header | pages of the tables | catalog | bitmap
+ *   header | pages of the tables | catalog | states of subsystems | bitmap
  *
  * The image has an id of its own, so that neither side's log can be taken for the other's, and no
  * free page. Its catalog is made anew: the tables' roots have other numbers, and a DB in memory has
@@ -26,6 +26,7 @@ typedef struct Image {
     uint8_t *page;   /* the one being made */
     Buf catalog;     /* from here on by image_finish() */
     uint8_t *bitmap; /* NULL: there is none, no page being in use */
+    Buf saved;       /* the subsystems' states; empty: none */
     Meta meta;
 } Image;
 
@@ -41,7 +42,8 @@ int image_put_page(Image *image, Pieces *out);
 int image_put_run(const Image *image, Pieces *out, uint32_t pgno, uint32_t dbi, uint64_t birth,
                   const void *val, uint32_t len);
 
-/* All pages of the tables are counted. SAP_FULL: they are more than a file can have. */
+/* All pages of the tables are counted. SAP_FULL: they are more than a file can have. A subsystem's
+ * code. */
 int image_finish(Image *image);
 /* The bytes before the first page. */
 int image_put_header(const Image *image, Pieces *out);

@@ -83,6 +83,90 @@ static int open_source(Recover *r, Owner *owner, const char *path)
     return tell_errno(r, rc, "cannot read it");
 }
 
+/* ---- The states of subsystems --------------------------------------------------------------- */
+
+static int lose_state(Recover *r, uint32_t id, const char *why)
+{
+    uint32_t bit = 1u << id;
+    if ((r->states_lost & bit) != 0) {
+        return SAP_OK;
+    }
+    r->states_lost |= bit;
+    r->report.subsystems_lost++;
+    return recover_tell(r, SAP_OK, "the state of subsystem %u is lost: %s", id, why);
+}
+
+/* Changes go on top of what there was: where that is not known, they are lost too. */
+static int recover_state(void *ctx, uint32_t id, Slice bytes)
+{
+    Recover *r = (Recover *)ctx;
+    if (!r->states_known) {
+        return lose_state(r, id, "what it was in the data file cannot be read");
+    }
+    if (!subsystem_known(r->env, id)) {
+        return lose_state(r, id, "the options do not have that subsystem");
+    }
+    if ((r->states_lost & 1u << id) != 0) {
+        return SAP_OK;
+    }
+    int rc = subsystem_apply(r->env, id, bytes, &r->txn->subsystem[id]);
+    return rc == SAP_CORRUPT
+               ? lose_state(r, id, "it refused a change; what it was before is in the target")
+               : rc;
+}
+
+/* The bytes of the run, one state behind the other. SAP_CORRUPT: they are not. */
+static int recover_saved(Recover *r, const Buf *run)
+{
+    ByteReader reader;
+    uint32_t id = 0;
+    Slice bytes = {0};
+    int rc = page_flags(run->data) == ENV_STATES ? SAP_OK : SAP_CORRUPT;
+    reader_init(&reader, run->data + PAGE_HEADER, run->len - PAGE_HEADER);
+    while (rc == SAP_OK) {
+        rc = saved_state_take(&reader, &id, &bytes);
+        if (rc == SAP_OK) {
+            rc = recover_state(r, id, bytes);
+        }
+    }
+    return rc == SAP_NOTFOUND ? SAP_OK : rc;
+}
+
+/* Which subsystems had a state there, nobody knows: any may have. */
+static int lose_states(Recover *r, const char *damage)
+{
+    r->states_known = false;
+    r->report.pages_damaged++;
+    for (uint32_t id = 0; id < SAP_MAX_SUBSYSTEMS; id++) {
+        if (subsystem_known(r->env, id)) {
+            r->states_lost |= 1u << id;
+            r->report.subsystems_lost++;
+        }
+    }
+    r->report.subsystems_lost += r->report.subsystems_lost == 0 ? 1 : 0;
+    return recover_tell(r, SAP_OK, "the states of all subsystems are lost: page %u %s",
+                        r->source.meta.states, damage);
+}
+
+static int recover_states(Recover *r)
+{
+    Salvage *source = &r->source;
+    r->states_known = source->has_meta;
+    if (!source->has_meta || source->meta.states == 0) {
+        return SAP_OK;
+    }
+    Buf run = {0};
+    const char *damage = NULL;
+    int rc = salvage_run(source, source->meta.states, &run, &damage);
+    if (rc == SAP_OK && damage == NULL) {
+        rc = recover_saved(r, &run);
+        damage = rc == SAP_CORRUPT ? "has something else" : NULL;
+        rc = rc == SAP_CORRUPT ? SAP_OK : rc;
+    }
+    buf_release(&run);
+    return rc == SAP_OK && damage != NULL ? lose_states(r, damage) : rc;
+}
+
 /* ---- The log -------------------------------------------------------------------------------- */
 
 static int replay_define(void *ctx, uint32_t dbi, unsigned flags, Slice key_name, Slice val_name)
@@ -103,9 +187,9 @@ static int replay_record(void *ctx, uint64_t lsn, Slice record)
         r->behind_stop++;
         return SAP_OK;
     }
-    int rc = effects_is_barrier(record)
-                 ? SAP_CORRUPT
-                 : effects_apply_some(r->txn, record, replay_define, r, &r->dropped);
+    const EffectCalls calls = {.define = replay_define, .subsystem = recover_state, .ctx = r};
+    int rc = effects_is_barrier(record) ? SAP_CORRUPT
+                                        : effects_apply_some(r->txn, record, &calls, &r->dropped);
     if (rc == SAP_CORRUPT) {
         r->stopped = true;
         r->stop_lsn = lsn;
@@ -336,7 +420,11 @@ static int open_target(Recover *r, Target *target)
 {
     if (target->path == NULL) {
         r->env = sap_db_open(NULL, r->source.page_size, NULL, NULL);
-        return r->env != NULL ? SAP_OK : SAP_NOMEM;
+        if (r->env == NULL) {
+            return SAP_NOMEM;
+        }
+        subsystems_add(r->env, r->options.subsystems, r->options.subsystem_count);
+        return SAP_OK;
     }
     int rc = claim_target(r, target);
     if (rc != SAP_OK) {
@@ -346,6 +434,8 @@ static int open_target(Recover *r, Target *target)
                               .page_size = r->source.page_size,
                               .sync_mode = SAP_SYNC_NONE,
                               .checkpoint_bytes = TARGET_CHECKPOINT_BYTES,
+                              .subsystems = r->options.subsystems,
+                              .subsystem_count = r->options.subsystem_count,
                               .on_message = r->options.on_message,
                               .callback_ctx = r->options.callback_ctx};
     return sap_db_open_path(target->unfinished, &options, &r->env);
@@ -388,9 +478,12 @@ static void count_target(Recover *r)
 /* Fills the target in one transaction, and closes it. */
 static int fill_target(Recover *r, bool keep)
 {
-    int rc = exclusive_begin(r->env, 0, &r->txn);
+    int rc = exclusive_begin(r->env, TXN_UNHEARD, &r->txn);
     if (rc == SAP_OK) {
-        rc = recover_rows(r);
+        rc = recover_states(r);
+        if (rc == SAP_OK) {
+            rc = recover_rows(r);
+        }
         if (rc == SAP_OK) {
             rc = replay_log(r);
         }
@@ -430,7 +523,12 @@ static int make_target(Recover *r, Target *target)
 
 static bool options_valid(const SapRecoverOptions *options)
 {
-    bool valid = options->comparators != NULL || options->comparator_count == 0;
+    bool valid = (options->comparators != NULL || options->comparator_count == 0) &&
+                 (options->subsystems != NULL || options->subsystem_count == 0);
+    for (uint32_t i = 0; valid && i < options->subsystem_count; i++) {
+        valid = options->subsystems[i].id < SAP_MAX_SUBSYSTEMS &&
+                subsystem_is_durable(&options->subsystems[i].callbacks);
+    }
     for (uint32_t i = 0; valid && i < options->comparator_count; i++) {
         const SapComparator *comparator = &options->comparators[i];
         valid = comparator->name != NULL && comparator->name[0] != 0 &&

@@ -47,6 +47,9 @@ typedef struct Recover {
     uint64_t *known; /* pages counted as damaged, or as a value by some row: need not be so */
     uint64_t *sound; /* pages that looking for leaves found in order; NULL: not looked yet */
 
+    uint32_t states_lost; /* bit for each subsystem whose state is lost, or left out */
+    bool states_known;    /* what the checkpoint had of them */
+
     uint64_t dropped; /* puts of the log that could not be made */
     bool stopped;     /* the rest of the log depends on what is not there */
     uint64_t stop_lsn;

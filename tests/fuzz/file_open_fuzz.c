@@ -8,6 +8,7 @@
 #include "support/crash.h"
 #include "support/expect.h"
 #include "support/forge.h"
+#include "support/tally.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,6 +78,7 @@ static void fill(SapEnv *db, uint32_t from, uint32_t to)
         EXPECT_RC(sap_txn_put(txn, key, len, big, i % 16 == 0 ? BIG : i % 5 * 40), SAP_OK);
         EXPECT_RC(sap_txn_put_dbi(txn, PAIRS, key, 5, big, 20 + i % 10 * 40), SAP_OK);
         EXPECT_RC(sap_txn_put_ttl_dbi(txn, DATA, EXPIRY, key, len, "v", 1, i), SAP_OK);
+        EXPECT_RC(tally_flip(txn, i), SAP_OK);
     }
     EXPECT_RC(sap_txn_del_range(txn, PLAIN_KEYS, "000100", 6, "000150", 6, NULL), SAP_OK);
     EXPECT_RC(sap_txn_commit(txn), SAP_OK);
@@ -165,6 +167,8 @@ static void make_samples(void)
     bed.options.page_size = PAGE_BYTES;
     bed.options.max_size = UINT64_C(64) << 20;
     bed.options.checkpoint_bytes = 64 << 10;
+    bed.options.subsystems = tally_subsystem();
+    bed.options.subsystem_count = 1;
     for (uint32_t i = 0; i < SAMPLES; i++) {
         make_sample((SampleKind)i);
     }
@@ -275,7 +279,7 @@ static void edit(Choice *choice, Sample *sample, bool log, bool seal)
         if (log) {
             edit_bytes(choice, forge->log, (uint32_t)forge->log_size);
         } else if (pgno == 0) {
-            edit_bytes(choice, forge_meta(forge), META_CHECKSUM);
+            edit_bytes(choice, forge_meta(forge), META_CHECKSUM_STATES);
         } else {
             edit_page(choice, forge, pgno);
         }
@@ -442,6 +446,7 @@ static void change(Choice *choice, SapTxnCtx *txn)
         break;
     default:
         (void)sap_txn_put_ttl_dbi(txn, DATA, EXPIRY, key, len, val, 10, 5);
+        EXPECT_RC(tally_flip(txn, choice_below(choice, 100)), SAP_OK);
         break;
     }
 }
@@ -507,6 +512,8 @@ static void recover(void)
 {
     SapRecoverOptions options = {.comparators = bed.options.comparators,
                                  .comparator_count = bed.options.comparator_count,
+                                 .subsystems = bed.options.subsystems,
+                                 .subsystem_count = bed.options.subsystem_count,
                                  .on_message = ignore};
     SapOpenOptions plain = bed.options;
     SapRecoverReport report;
@@ -556,6 +563,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         EXPECT(rc == SAP_CORRUPT || rc == SAP_INVALID || rc == SAP_ERROR || rc == SAP_FULL,
                "open answered %d", rc);
         EXPECT(file_bed_messages(&bed) > 0, "refused without a message");
+        (void)tally_release();
         return 0;
     }
     rc = sap_db_verify(db, ignore, NULL);
@@ -568,5 +576,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         EXPECT_RC(sap_db_verify(db, ignore, NULL), SAP_OK);
     }
     (void)sap_db_close(db);
+    (void)tally_release();
     return 0;
 }

@@ -10,6 +10,7 @@
 #include "support/model.h"
 #include "support/reach.h"
 #include "support/suite.h"
+#include "support/tally.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -63,6 +64,10 @@ static void choose_options(const Scenario *scenario, FileBed *bed)
 {
     bed->options.page_size = scenario->page_size;
     bed->options.checkpoint_bytes = scenario->checkpoint_bytes;
+    if (scenario->history.tally) {
+        bed->options.subsystems = tally_subsystem();
+        bed->options.subsystem_count = 1;
+    }
 }
 
 /* Which step a DB is behind. */
@@ -118,6 +123,7 @@ static void try_state(Crashing *c, CrashTrace *trace, size_t length, CrashFate f
         go_on(c, db, step + 1);
     }
     crash_dir_empty(c->state.dir);
+    (void)tally_release();
 }
 
 static void cut_everywhere(Crashing *c, CrashTrace *trace, size_t first, const char *what)
@@ -317,6 +323,32 @@ START_TEST(power_cut_during_and_after_recovery_from_bulk_commits)
 }
 END_TEST
 
+START_TEST(power_cut_with_a_subsystem)
+{
+    run_scenario((Scenario){.name = "subsystem",
+                            .history = {.max_value = 5000,
+                                        .changes = 4,
+                                        .bulk_one_in = 6,
+                                        .open_one_in = 12,
+                                        .tally = true},
+                            .steps = 36,
+                            .checkpoint_bytes = 32 * 1024,
+                            .sync_every = 7},
+                 1, false);
+}
+END_TEST
+
+START_TEST(power_cut_with_a_subsystem_during_and_after_recovery)
+{
+    run_scenario((Scenario){.name = "subsystem, two power cuts",
+                            .history = {.max_value = 3000, .bulk_one_in = 8, .tally = true},
+                            .steps = 24,
+                            .checkpoint_bytes = 32 * 1024,
+                            .sync_every = 9},
+                 1, true);
+}
+END_TEST
+
 #endif
 
 int main(void)
@@ -333,6 +365,8 @@ int main(void)
     tcase_add_test(tcase, power_cut_during_asynchronous_commits);
     tcase_add_test(tcase, power_cut_during_and_after_recovery);
     tcase_add_test(tcase, power_cut_during_and_after_recovery_from_bulk_commits);
+    tcase_add_test(tcase, power_cut_with_a_subsystem);
+    tcase_add_test(tcase, power_cut_with_a_subsystem_during_and_after_recovery);
     suite_add_tcase(suite, tcase);
 #endif
     return suite_run(suite);

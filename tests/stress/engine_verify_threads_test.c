@@ -157,7 +157,7 @@ static void *run_state_reader(void *arg)
 START_TEST(a_subsystem_state_that_was_replaced_is_never_seen_again)
 {
     enum { READERS = 2, TIMES = 10000 };
-    static const SapSubsystemCallbacks callbacks = {NULL, NULL, NULL, NULL};
+    static const SapSubsystemCallbacks callbacks = {.on_begin = NULL};
     pthread_t threads[READERS];
     Replacing replacing = {0};
     uint64_t busy = 0;

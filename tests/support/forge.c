@@ -110,7 +110,9 @@ void forge_seal_meta(Forge *forge)
 {
     uint8_t *meta = forge_meta(forge);
 
-    store_u64le(meta + META_CHECKSUM, hash_bytes(meta, META_CHECKSUM, 0));
+    size_t at = load_u32le(meta + META_VERSION) == FILE_VERSION_STATES ? META_CHECKSUM_STATES
+                                                                       : META_CHECKSUM;
+    store_u64le(meta + at, hash_bytes(meta, at, 0));
     memcpy(forge->data + meta_offset(forge->meta.number, 1), meta, META_SIZE);
 }
 

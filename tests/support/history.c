@@ -5,6 +5,7 @@
 #include "common/random.h"
 #include "support/expect.h"
 #include "support/stream.h"
+#include "support/tally.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@ enum {
     MAX_KEY = 24,
     MAX_SMALL = 80,
     LOADED = 12,
+    TALLIED = 50,
     DEFAULT_CHANGES = 8,
 };
 
@@ -288,6 +290,9 @@ static int change_some(Step *s, SapEnv *db)
     for (uint64_t i = 0; rc == SAP_OK && i < changes; i++) {
         rc = change_one(s);
     }
+    if (rc == SAP_OK && s->history->tally) {
+        rc = tally_flip(s->txn, (uint32_t)rng_below(&s->rng, TALLIED));
+    }
     if (nested) {
         if (rc == SAP_OK && keep) {
             rc = sap_txn_commit(s->txn);
@@ -395,11 +400,19 @@ uint64_t history_digest(SapEnv *db, SapTxnCtx *txn)
 {
     HashState state;
 
+    SapTxnCtx *reader = txn;
+    void *tally = NULL;
+    if (txn == NULL) {
+        EXPECT_RC(sap_txn_begin_rc(db, NULL, SAP_TXN_RDONLY, &reader), SAP_OK);
+    }
     hash_init(&state, 0);
-    if (txn != NULL) {
-        EXPECT_RC(sap_txn_checkpoint(txn, hash_part, &state), SAP_OK);
-    } else {
-        EXPECT_RC(sap_db_checkpoint(db, hash_part, &state), SAP_OK);
+    EXPECT_RC(sap_txn_checkpoint(reader, hash_part, &state), SAP_OK);
+    if (sap_txn_subsystem_state(reader, TALLY_ID, &tally) == SAP_OK) {
+        const char *text = tally_text(db, reader);
+        hash_update(&state, text, strlen(text));
+    }
+    if (txn == NULL) {
+        sap_txn_abort(reader);
     }
     return hash_final(&state);
 }
@@ -410,6 +423,10 @@ uint64_t *history_truth(const History *history, uint64_t steps)
     SapEnv *db = sap_db_open(NULL, 4096, NULL, NULL);
 
     EXPECT(truth != NULL && db != NULL, "no memory");
+    if (history->tally) {
+        const SapSubsystem *tally = tally_subsystem();
+        EXPECT_RC(sap_env_register_subsystem(db, tally->id, &tally->callbacks), SAP_OK);
+    }
     EXPECT_RC(history_open_tables(db), SAP_OK);
     truth[0] = history_digest(db, NULL);
     for (uint64_t n = 1; n <= steps; n++) {

@@ -31,6 +31,9 @@ static bool is_reached(const uint8_t *bytes, const Meta *meta, uint64_t page)
 {
     const uint8_t *bitmap = bytes + (size_t)meta->bitmap * meta->page_size + PAGE_HEADER;
 
+    if (page >= meta->states && page < (uint64_t)meta->states + meta->states_pages) {
+        return true;
+    }
     if (meta->bitmap == 0) {
         return false;
     }

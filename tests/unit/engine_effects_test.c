@@ -233,13 +233,26 @@ static int define_none(void *ctx, uint32_t dbi, unsigned flags, Slice key_order,
     return *(int *)ctx;
 }
 
+/* Counts the bytes by subsystem. */
+static uint64_t subsystem_bytes[SAP_MAX_SUBSYSTEMS];
+
+static int count_subsystem(void *ctx, uint32_t id, Slice bytes)
+{
+    (void)ctx;
+    EXPECT(id < SAP_MAX_SUBSYSTEMS, "subsystem %u", id);
+    subsystem_bytes[id] += bytes.len;
+    return SAP_OK;
+}
+
 static int apply(SapEnv *db, const void *bytes, size_t len)
 {
     SapTxnCtx *txn = NULL;
     int defined = SAP_INVALID;
+    const EffectCalls calls = {
+        .define = define_none, .subsystem = count_subsystem, .ctx = &defined};
 
     EXPECT_RC(sap_txn_begin_rc(db, NULL, 0, &txn), SAP_OK);
-    int rc = effects_apply(txn, (Slice){bytes, len}, define_none, &defined);
+    int rc = effects_apply(txn, (Slice){bytes, len}, &calls);
     if (rc == SAP_OK) {
         return sap_txn_commit(txn);
     }
@@ -346,13 +359,15 @@ START_TEST(a_record_that_is_cut_is_corrupt_or_ends_at_an_effect)
     EXPECT_RC(sap_txn_del_range(r.txn, OTHER, "a", 1, "z", 1, NULL), SAP_OK);
     EXPECT_RC(sap_txn_put_dbi(r.txn, PAIRS, "k", 1, "v", 1), SAP_OK);
     EXPECT_RC(sap_txn_del_dup_dbi(r.txn, PAIRS, "k", 1, "v", 1), SAP_OK);
+    EXPECT_RC(effects_subsystem(r.txn, 3, (Slice){"state", 5}), SAP_OK);
     Slice record = finish(r.txn);
     for (size_t len = 0; len <= record.len; len++) {
         int rc = apply(replica, record.data, len);
         EXPECT(rc == SAP_OK || rc == SAP_CORRUPT, "%zu bytes answered %d", len, rc);
         whole += rc == SAP_OK ? 1 : 0;
     }
-    ck_assert_uint_eq(whole, 5);
+    ck_assert_uint_eq(whole, 6);
+    ck_assert_uint_eq(subsystem_bytes[3], 5);
     record_end(&r);
     EXPECT_RC(sap_db_close(replica), SAP_OK);
 }
@@ -376,6 +391,10 @@ START_TEST(a_record_that_cannot_be_is_corrupt)
     EXPECT_CORRUPT(db, "\1\3\0\4\0\0\0\0\0\0\0\1\x80k\1");         /* a place as a row */
     EXPECT_CORRUPT(db, "\3\3\0\3\0\0\0\xff\xff\xff\xff\1\x80k");   /* a place without a side */
     EXPECT_CORRUPT(db, "\3\3\0\4\0\0\0\xff\xff\xff\xff\1\x80k\2"); /* with a third one */
+    EXPECT_CORRUPT(db, "\5\x8\0\1\0\0\0x");                        /* no such subsystem */
+    EXPECT_CORRUPT(db, "\5\0\0\0\0\0\0");                          /* a change without bytes */
+    EXPECT_CORRUPT(db, "\5\0\0\xff\xff\xff\xff");                  /* nor a length */
+    EXPECT_CORRUPT(db, "\6\0\0\1\0\0\0\1\0\0\0kv");                /* no kind yet */
     char longer[300] = "\1\0\0\0\1\0\0\0\0\0";                     /* a key of 256 bytes */
     EXPECT_RC(apply(db, longer, 11 + 256), SAP_CORRUPT);
     EXPECT_RC(sap_db_close(db), SAP_OK);
@@ -410,7 +429,9 @@ START_TEST(a_definition_is_passed_on)
     Slice record = finish(r.txn);
     EXPECT_RC(apply(replica, record.data, record.len), SAP_INVALID); /* what the callee says */
     EXPECT_RC(sap_txn_begin_rc(replica, NULL, 0, &txn), SAP_OK);
-    EXPECT_RC(effects_apply(txn, record, define_into, &defined), SAP_OK);
+    const EffectCalls calls = {
+        .define = define_into, .subsystem = count_subsystem, .ctx = &defined};
+    EXPECT_RC(effects_apply(txn, record, &calls), SAP_OK);
     sap_txn_abort(txn);
     ck_assert_uint_eq(defined.dbi, 1023);
     ck_assert_uint_eq(defined.flags, SAP_DBI_DUPSORT);

@@ -9,6 +9,7 @@
 #include "support/history.h"
 #include "support/model.h"
 #include "support/suite.h"
+#include "support/tally.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -306,6 +307,7 @@ static bool try_one(Trial *trial)
     fault_reset();
     expect_content(trial);
     EXPECT(mem_live_total() == live, "memory is left");
+    (void)tally_release();
     return trial->fired != 0;
 }
 
@@ -336,6 +338,10 @@ static void prepare(Trial *trial, const Scenario *scenario)
     file_bed_start(&trial->bed);
     trial->bed.options.checkpoint_bytes =
         scenario->checkpoint_bytes != 0 ? scenario->checkpoint_bytes : CHECKPOINT_BYTES;
+    if (scenario->history.tally) {
+        trial->bed.options.subsystems = tally_subsystem();
+        trial->bed.options.subsystem_count = 1;
+    }
     if (!scenario->new_file) {
         files_in_child(prepare_steps, trial);
     }
@@ -451,6 +457,30 @@ START_TEST(checkpoints_in_the_background)
 }
 END_TEST
 
+static const History with_subsystem = {
+    .seed = 10, .max_value = 3000, .changes = 3, .bulk_one_in = 4, .tally = true};
+
+START_TEST(opening_a_file_with_a_subsystem)
+{
+    fail_everywhere(&(Scenario){
+        .name = "subsystem, open", .history = with_subsystem, .with_log = true, .run = run_open});
+}
+END_TEST
+
+START_TEST(committing_with_a_subsystem)
+{
+    fail_everywhere(
+        &(Scenario){.name = "subsystem, commit", .history = with_subsystem, .run = run_steps});
+}
+END_TEST
+
+START_TEST(closing_with_a_subsystem)
+{
+    fail_everywhere(
+        &(Scenario){.name = "subsystem, close", .history = with_subsystem, .run = run_close});
+}
+END_TEST
+
 #endif
 
 int main(void)
@@ -469,6 +499,9 @@ int main(void)
     tcase_add_test(tcase, syncing);
     tcase_add_test(tcase, closing);
     tcase_add_test(tcase, checkpoints_in_the_background);
+    tcase_add_test(tcase, opening_a_file_with_a_subsystem);
+    tcase_add_test(tcase, committing_with_a_subsystem);
+    tcase_add_test(tcase, closing_with_a_subsystem);
     suite_add_tcase(suite, tcase);
 #endif
     return suite_run(suite);

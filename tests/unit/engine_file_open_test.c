@@ -393,7 +393,7 @@ START_TEST(header_that_does_not_fit_is_refused)
         int unsealed_rc;
     } edits[] = {
         {"magic", META_MAGIC, "NOTASAP", 8, SAP_INVALID, SAP_INVALID},
-        {"version 2", META_VERSION, "\2\0\0\0", 4, SAP_INVALID, SAP_INVALID},
+        {"version 3", META_VERSION, "\3\0\0\0", 4, SAP_INVALID, SAP_INVALID},
         {"byte order", META_ORDER_MARK, "\1\2\3\4", 4, SAP_INVALID, SAP_INVALID},
         {"page size 0", META_PAGE_SIZE, "\0\0\0\0", 4, SAP_CORRUPT, SAP_CORRUPT},
         {"page size 4097", META_PAGE_SIZE, "\1\20\0\0", 4, SAP_CORRUPT, SAP_CORRUPT},

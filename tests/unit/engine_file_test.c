@@ -159,19 +159,6 @@ START_TEST(closing_with_a_transaction_open_is_refused)
 }
 END_TEST
 
-START_TEST(subsystems_are_for_memory)
-{
-    const SapSubsystemCallbacks callbacks = {0};
-    SapEnv *db = file_bed_open(&bed);
-
-    ck_assert_int_eq(sap_env_register_subsystem(db, 0, &callbacks), SAP_ERROR);
-    SapTxnCtx *txn = begin(db, 0);
-    put_text(txn, 0, "a", "b");
-    ck_assert_int_eq(sap_txn_commit(txn), SAP_OK);
-    file_bed_close(db);
-}
-END_TEST
-
 typedef struct Listed {
     unsigned count;
     uint64_t txnid;
@@ -818,7 +805,6 @@ int main(void)
     tcase_add_test(tcase, what_was_committed_is_there_after_closing);
     tcase_add_test(tcase, no_options_create_a_file_of_pages_of_4096);
     tcase_add_test(tcase, closing_with_a_transaction_open_is_refused);
-    tcase_add_test(tcase, subsystems_are_for_memory);
     tcase_add_test(tcase, readers_are_listed_with_their_snapshots);
     tcase_add_test(tcase, tables_are_open_again_with_their_flags_and_orders);
     tcase_add_test(tcase, tables_tell_what_they_were_opened_as);

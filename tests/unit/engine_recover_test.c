@@ -305,7 +305,8 @@ static void expect_nothing_lost(const SapRecoverReport *report)
 {
     EXPECT(report->pages_damaged == 0 && report->rows_unplaced == 0 && report->commits_lost == 0 &&
                report->first_lost_lsn == 0 && report->last_lost_lsn == 0 &&
-               report->tables_lost == 0 && report->rows_lost == 0 && report->doubtful == 0,
+               report->tables_lost == 0 && report->rows_lost == 0 && report->doubtful == 0 &&
+               report->subsystems_lost == 0,
            "something is lost of a sound file:\n%s", messages);
 }
 

@@ -457,9 +457,9 @@ static int commit_with(const CommitFault *fault, Backing *backing, SapTxnCtx *tx
 static bool fail_commit(const CommitFault *fault)
 {
     static const SapSubsystemCallbacks callbacks[PROBES] = {
-        {NULL, commit_0, abort_0, NULL},
-        {NULL, commit_1, abort_1, NULL},
-        {NULL, commit_2, abort_2, NULL},
+        {.on_commit = commit_0, .on_abort = abort_0},
+        {.on_commit = commit_1, .on_abort = abort_1},
+        {.on_commit = commit_2, .on_abort = abort_2},
     };
     SapTxnCtx *readers[4] = {NULL};
     Backing backing;
@@ -611,7 +611,8 @@ static void careless_abort(SapTxnCtx *txn, void *state)
 /* A commit with the callback as given, of an outermost transaction or of a child. */
 static void commit_carelessly(Careless how, bool nested, int expected)
 {
-    static const SapSubsystemCallbacks callbacks = {NULL, careless_commit, careless_abort, NULL};
+    static const SapSubsystemCallbacks callbacks = {.on_commit = careless_commit,
+                                                    .on_abort = careless_abort};
     SapEnv *db = open_db(NULL, 512);
     SapStat before;
     SapStat after;

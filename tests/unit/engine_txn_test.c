@@ -895,8 +895,14 @@ static void destroy_1(SapEnv *env, void *state)
 
 static void register_probes(SapEnv *env)
 {
-    static const SapSubsystemCallbacks callbacks[2] = {{begin_0, commit_0, abort_0, destroy_0},
-                                                       {begin_1, commit_1, abort_1, destroy_1}};
+    static const SapSubsystemCallbacks callbacks[2] = {{.on_begin = begin_0,
+                                                        .on_commit = commit_0,
+                                                        .on_abort = abort_0,
+                                                        .on_env_destroy = destroy_0},
+                                                       {.on_begin = begin_1,
+                                                        .on_commit = commit_1,
+                                                        .on_abort = abort_1,
+                                                        .on_env_destroy = destroy_1}};
     uint32_t id = 0;
 
     memset(probes, 0, sizeof probes);
