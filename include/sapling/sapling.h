@@ -125,6 +125,16 @@ SAP_API int sap_db_readers(SapEnv *db, int (*fn)(const SapReaderInfo *info, void
  * other: subsystems see it begin. */
 SAP_API int sap_db_verify(SapEnv *db, void (*report)(const char *text, void *ctx), void *ctx);
 
+/* How far a long call is: rows done, of those that the tables say they have. Called now and then, and
+ * last with done equal to total. Any answer but SAP_OK ends the call, with that. Must not end the
+ * DB. */
+typedef int (*sap_progress_fn)(uint64_t done, uint64_t total, void *ctx);
+
+/* db_verify() that tells how far it is; `progress` may be NULL. Rows that damage hides count as done
+ * at the end. */
+SAP_API int sap_db_verify_progress(SapEnv *db, void (*report)(const char *text, void *ctx),
+                                   sap_progress_fn progress, void *ctx);
+
 /* ---- A DB in a file ------------------------------------------------------------------------- */
 
 /* The files are PATH (data), PATH-wal.N (the log) and PATH-lock. When the DB is closed, all of them
@@ -461,6 +471,9 @@ SAP_API int sap_db_backup(SapEnv *db, sap_write_fn write, void *ctx);
  * opening it. SAP_NOTFOUND: no such directory. SAP_FULL: no room on disk. SAP_IO. SAP_ERROR also:
  * path with "-new" appended, its name until then, is the DB itself. */
 SAP_API int sap_db_compact(SapEnv *db, const char *path);
+/* db_compact() that tells how far it is; `progress` may be NULL. Ended by it, there is no file. */
+SAP_API int sap_db_compact_progress(SapEnv *db, const char *path, sap_progress_fn progress,
+                                    void *ctx);
 
 /* ---- Cursors -------------------------------------------------------------------------------- */
 

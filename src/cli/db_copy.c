@@ -22,6 +22,15 @@ static int put_bytes(const void *data, uint32_t len, void *ctx)
     return interrupt_pending() ? SAP_IO : rc;
 }
 
+static int show_progress(uint64_t done, uint64_t total, void *ctx)
+{
+    Copy *copy = (Copy *)ctx;
+
+    copy->progress.total = total;
+    progress_at(&copy->progress, done);
+    return SAP_OK;
+}
+
 static int report_copy(const Copy *copy, uint64_t from_size)
 {
     const Call *call = copy->call;
@@ -109,10 +118,11 @@ int db_compact_verb(const Call *call)
         return code;
     }
     int rc = access_stat(access, &stat);
-    progress_start(&copy.progress, call->ui, "compact", true, 0);
+    progress_start(&copy.progress, call->ui, "compact", false, 0);
     code = rc == SAP_OK ? start_target(&copy, target) : db_failed(call, path, access, rc);
     if (code == EXIT_DONE) {
-        code = -access_compact(access, copy.target.temp);
+        code = -access_compact(access, copy.target.temp, show_progress, &copy);
+        progress_end(&copy.progress);
         code = db_finish_target(call, path, &copy.target, access, code);
     }
     if (code == EXIT_DONE) {

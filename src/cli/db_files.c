@@ -106,6 +106,7 @@ int db_stat_verb(const Call *call)
 typedef struct Findings {
     json_t *list; /* NULL: printed as they come */
     uint64_t count;
+    Progress progress;
 } Findings;
 
 static void on_finding(const char *text, void *ctx)
@@ -116,8 +117,18 @@ static void on_finding(const char *text, void *ctx)
     if (findings->list != NULL) {
         (void)json_array_append_new(findings->list, json_text(text));
     } else {
+        progress_end(&findings->progress);
         (void)puts(text);
     }
+}
+
+static int on_progress(uint64_t done, uint64_t total, void *ctx)
+{
+    Findings *findings = (Findings *)ctx;
+
+    findings->progress.total = total;
+    progress_at(&findings->progress, done);
+    return SAP_OK;
 }
 
 int db_verify_verb(const Call *call)
@@ -125,7 +136,6 @@ int db_verify_verb(const Call *call)
     const char *path = call_operand(call, 0);
     Access *access = NULL;
     Findings findings = {.list = call->ui->json ? json_array() : NULL};
-    Progress watch;
     char time[UI_TEXT];
     char count[UI_TEXT];
     int code = file_open(call, path, &(AccessOptions){.flags = ACCESS_READ}, &access);
@@ -134,8 +144,9 @@ int db_verify_verb(const Call *call)
         json_decref(findings.list);
         return code;
     }
-    progress_start(&watch, call->ui, "verify", false, 0);
-    int rc = access_verify(access, on_finding, &findings);
+    progress_start(&findings.progress, call->ui, "verify", false, 0);
+    int rc = access_verify(access, on_finding, on_progress, &findings);
+    progress_end(&findings.progress);
     if (rc != SAP_OK && rc != SAP_CORRUPT) {
         json_decref(findings.list);
         return file_close(call, path, access, db_failed(call, path, access, rc));
@@ -147,7 +158,7 @@ int db_verify_verb(const Call *call)
         code = code == EXIT_DONE ? said : code;
     } else if (rc == SAP_OK) {
         ui_note(call->ui, "%s: no damage found in %s", path,
-                ui_seconds(progress_seconds(&watch), time));
+                ui_seconds(progress_seconds(&findings.progress), time));
     } else {
         ui_note(call->ui, "%s: %s findings; see what can be saved: sapling db recover %s", path,
                 ui_count(findings.count, count), path);

@@ -389,13 +389,24 @@ static int take_text(Slice data, void *ctx)
     return rc;
 }
 
-int access_verify(Access *access, void (*report)(const char *text, void *ctx), void *ctx)
+/* Hears how far the owner is with the next request. */
+static void hear(Access *access, sap_progress_fn progress, void *ctx)
+{
+    access->remote.progress = progress;
+    access->remote.progress_ctx = ctx;
+}
+
+int access_verify(Access *access, void (*report)(const char *text, void *ctx),
+                  sap_progress_fn progress, void *ctx)
 {
     TextSink sink = {report, ctx};
 
     (void)begin(access);
+    hear(access, progress, ctx);
     int rc = ask(access, SAP_OK, WIRE_VERIFY, take_text, &sink, NULL);
-    return remember(access, rc == REMOTE_GONE ? db_verify(access->db, report, ctx) : rc);
+    hear(access, NULL, NULL);
+    return remember(access,
+                    rc == REMOTE_GONE ? db_verify_progress(access->db, report, progress, ctx) : rc);
 }
 
 typedef struct ByteSink {
@@ -444,10 +455,13 @@ static int put_absolute(Buf *request, const char *path)
     return rc;
 }
 
-int access_compact(Access *access, const char *target)
+int access_compact(Access *access, const char *target, sap_progress_fn progress, void *ctx)
 {
     int rc = put_absolute(begin(access), target);
 
+    hear(access, progress, ctx);
     rc = ask(access, rc, WIRE_COMPACT, NULL, NULL, NULL);
-    return remember(access, rc == REMOTE_GONE ? db_compact(access->db, target) : rc);
+    hear(access, NULL, NULL);
+    return remember(
+        access, rc == REMOTE_GONE ? db_compact_progress(access->db, target, progress, ctx) : rc);
 }

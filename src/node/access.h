@@ -111,10 +111,13 @@ int access_del_range(Access *access, const AccessRange *range, uint64_t *deleted
 
 /* sap_db_verify(), sap_db_backup(), sap_db_compact(), the canonical stream of sap_db_checkpoint(). A
  * write function answers 0 or the code to stop with. */
-int access_verify(Access *access, void (*report)(const char *text, void *ctx), void *ctx);
+/* `progress` (may be NULL) as sap_progress_fn; an owner that is another process tells it some times a
+ * second. */
+int access_verify(Access *access, void (*report)(const char *text, void *ctx),
+                  sap_progress_fn progress, void *ctx);
 int access_backup(Access *access, int (*write)(const void *data, uint32_t len, void *ctx),
                   void *ctx);
-int access_compact(Access *access, const char *target);
+int access_compact(Access *access, const char *target, sap_progress_fn progress, void *ctx);
 int access_stream(Access *access, int (*write)(const void *data, uint32_t len, void *ctx),
                   void *ctx);
 

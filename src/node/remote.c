@@ -99,6 +99,20 @@ static int read_done(Remote *remote, uint64_t *result_out, Reason *reason)
                                              (const char *)done.reason.data);
 }
 
+static int read_progress(const Remote *remote)
+{
+    ByteReader in;
+    uint64_t done = 0;
+    uint64_t total = 0;
+
+    reader_init(&in, remote->reply.data, remote->reply.len);
+    int rc = reader_u64le(&in, &done);
+    rc = rc == SAP_OK ? reader_u64le(&in, &total) : rc;
+    return rc == SAP_OK && remote->progress != NULL
+               ? remote->progress(done, total, remote->progress_ctx)
+               : rc;
+}
+
 int remote_ask(Remote *remote, WireKind kind, int (*fn)(Slice data, void *ctx), void *ctx,
                uint64_t *result_out, Reason *reason)
 {
@@ -126,7 +140,8 @@ int remote_ask(Remote *remote, WireKind kind, int (*fn)(Slice data, void *ctx), 
         if (got == WIRE_DONE) {
             return read_done(remote, result_out, reason);
         }
-        rc = got == WIRE_DATA && fn != NULL
+        rc = got == WIRE_PROGRESS ? read_progress(remote)
+             : got == WIRE_DATA && fn != NULL
                  ? fn((Slice){remote->reply.data, remote->reply.len}, ctx)
                  : SAP_INVALID;
         if (rc != SAP_OK) {

@@ -10,6 +10,8 @@ typedef struct Remote {
     uint64_t owner_pid;
     Buf request;
     Buf reply;
+    sap_progress_fn progress; /* of the present request; NULL: nobody wants to know */
+    void *progress_ctx;
 } Remote;
 
 /* Connects to PATH.sock. SAP_BUSY: nobody serves there. SAP_INVALID: an owner of another version.
@@ -24,7 +26,7 @@ void remote_release(Remote *remote);
 enum { REMOTE_GONE = -1 };
 
 /* Sends the request of `kind` whose payload is in remote->request; fn gets the payload of each
- * WIRE_DATA until it answers other than SAP_OK, which is then the answer, and the connection is
+ * WIRE_DATA, and remote->progress what each WIRE_PROGRESS says, until one of them answers other than SAP_OK, which is then the answer, and the connection is
  * lost. REMOTE_GONE. *result_out (may be NULL) is the result of the request, set also when it
  * failed. */
 int remote_ask(Remote *remote, WireKind kind, int (*fn)(Slice data, void *ctx), void *ctx,

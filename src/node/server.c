@@ -2,6 +2,7 @@
 #include "node/server.h"
 
 #include "common/assert.h"
+#include "common/clock.h"
 #include "common/mem.h"
 #include "common/sync.h"
 #include "node/local.h"
@@ -17,7 +18,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { BACKLOG = 64, BATCH_BYTES = 64 << 10, SEND_TIMEOUT_S = 60 };
+enum { BACKLOG = 64, BATCH_BYTES = 64 << 10, SEND_TIMEOUT_S = 60, PROGRESS_EVERY_MS = 100 };
 
 typedef struct Connection {
     struct Connection *next;
@@ -31,6 +32,7 @@ typedef struct Connection {
     Buf data;      /* what goes out next */
     uint64_t result;
     Reason reason;
+    uint64_t progress_ns; /* when the next is due; 0: at once */
 } Connection;
 
 struct Server {
@@ -86,8 +88,25 @@ static void add_finding(const char *text, void *ctx)
     Connection *c = (Connection *)ctx;
 
     if (buf_append_str(&c->data, text) == SAP_OK) {
-        (void)send_data(c); /* a lost connection shows at the end */
+        (void)send_data(c); /* a lost connection shows when the next progress is sent */
     }
+}
+
+/* One that nobody hears ends the work: who asked for it has gone. */
+static int add_progress(uint64_t done, uint64_t total, void *ctx)
+{
+    Connection *c = (Connection *)ctx;
+    uint64_t now_ns = clock_mono_ns(NULL);
+
+    if (now_ns < c->progress_ns && done < total) {
+        return SAP_OK;
+    }
+    c->progress_ns = now_ns + PROGRESS_EVERY_MS * UINT64_C(1000000);
+    int rc = buf_append_u64le(&c->data, done);
+    rc = rc == SAP_OK ? buf_append_u64le(&c->data, total) : rc;
+    rc = rc == SAP_OK ? wire_send(c->fd, WIRE_PROGRESS, (Slice){c->data.data, c->data.len}) : rc;
+    buf_clear(&c->data);
+    return rc;
 }
 
 static int add_bytes(const void *bytes, uint32_t len, void *ctx)
@@ -204,7 +223,7 @@ static int do_del_range(Connection *c)
 
 static int do_verify(Connection *c)
 {
-    return db_verify(c->server->db, add_finding, c);
+    return db_verify_progress(c->server->db, add_finding, add_progress, c);
 }
 
 static int do_backup(Connection *c)
@@ -228,7 +247,8 @@ static int do_compact(Connection *c)
     }
     int rc = buf_append(&text, path.data, path.len);
     rc = rc == SAP_OK ? buf_append_u8(&text, 0) : rc;
-    rc = rc == SAP_OK ? db_compact(c->server->db, (const char *)text.data) : rc;
+    rc = rc == SAP_OK ? db_compact_progress(c->server->db, (const char *)text.data, add_progress, c)
+                      : rc;
     buf_release(&text);
     return rc;
 }

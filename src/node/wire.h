@@ -1,7 +1,7 @@
 /* wire.h - what goes over PATH.sock, between the owner of a file and those who use it.
  *
  * A frame is u32le length of the payload, u8 kind, payload. The owner says hello first; then each
- * request is one frame, and its answer any number of WIRE_DATA and one WIRE_DONE. An owner that is
+ * request is one frame, and its answer any number of WIRE_DATA and WIRE_PROGRESS and one WIRE_DONE. An owner that is
  * about to close the file finishes the request it has begun and says WIRE_BYE: a request that is
  * answered by that was not begun. Numbers are little-endian; a text or byte string is u32le length
  * and bytes; a bound is u8 (0: none), and the string if it is 1.
@@ -13,13 +13,14 @@
 
 #include "node/access.h"
 
-enum { WIRE_VERSION = 1, WIRE_REQUESTS = 16 }; /* the kinds of requests begin there */
+enum { WIRE_VERSION = 2, WIRE_REQUESTS = 16 }; /* the kinds of requests begin there */
 
 typedef enum WireKind {
     WIRE_HELLO = 1, /* u32 version, u64 pid of the owner */
     WIRE_BYE = 2,
-    WIRE_DATA = 3, /* as the request says */
-    WIRE_DONE = 4, /* u32 code, text of the reason, u64 result */
+    WIRE_DATA = 3,     /* as the request says */
+    WIRE_DONE = 4,     /* u32 code, text of the reason, u64 result */
+    WIRE_PROGRESS = 5, /* u64 rows done, u64 rows in all */
 
     WIRE_STAT = 16,       /* data: the members of AccessStat */
     WIRE_TABLES = 17,     /* data: the members of AccessTable */

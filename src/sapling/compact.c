@@ -12,6 +12,8 @@
 #include "sapling/image.h"
 #include "sapling/tree_build.h"
 
+enum { PROGRESS_ROWS = 256 }; /* between two calls */
+
 typedef struct Compact {
     SapEnv *env;
     const char *path;
@@ -20,7 +22,11 @@ typedef struct Compact {
     Image image;
     Pieces out;
     DiskFile file;
-    uint64_t offset; /* of the next piece */
+    uint64_t offset;          /* of the next piece */
+    sap_progress_fn progress; /* NULL: none */
+    void *ctx;
+    uint64_t done; /* rows */
+    uint64_t total;
 } Compact;
 
 /* The user hears what a code cannot tell; in memory there is nobody to tell. Returns rc. */
@@ -168,6 +174,21 @@ static int move_value(Compact *compact, uint32_t dbi, LeafRow *row, uint8_t ref[
     return image_put_run(image, &compact->out, (uint32_t)pgno, dbi, image->txn->base, val, len);
 }
 
+static int go_on(const Compact *compact)
+{
+    return compact->progress != NULL
+               ? compact->progress(compact->done, compact->total, compact->ctx)
+               : SAP_OK;
+}
+
+/* The row is in the image; a large value takes long by itself. */
+static int count_row(Compact *compact, const LeafRow *row)
+{
+    compact->done++;
+    bool due = compact->done % PROGRESS_ROWS == 0 || row->val_code == CELL_VAL_ELSEWHERE;
+    return due && compact->done < compact->total ? go_on(compact) : SAP_OK;
+}
+
 static int build_rows(Compact *compact, uint32_t dbi, const Table *table, TreeState tree,
                       TreeBuild *build)
 {
@@ -192,6 +213,10 @@ static int build_rows(Compact *compact, uint32_t dbi, const Table *table, TreeSt
             rc = tree_build_add(build, &row, false);
         }
         if (rc == SAP_OK) {
+            rc = count_row(compact, &row);
+            if (rc != SAP_OK) {
+                return rc;
+            }
             rc = tree_next(env, &path);
         }
     }
@@ -225,10 +250,21 @@ static int build_table(Compact *compact, uint32_t dbi)
 
 /* ---- The file ------------------------------------------------------------------------------- */
 
+static int count_rows(Compact *compact)
+{
+    int rc = SAP_OK;
+    for (uint32_t dbi = 0; dbi < compact->image.table_count && rc == SAP_OK; dbi++) {
+        TreeState tree = {0};
+        rc = compact->env->tables[dbi].open ? table_state(compact->image.txn, dbi, &tree) : SAP_OK;
+        compact->total += tree.entries;
+    }
+    return rc;
+}
+
 static int write_image(Compact *compact)
 {
     Image *image = &compact->image;
-    int rc = SAP_OK;
+    int rc = count_rows(compact);
     compact->offset = image->next * image->page_size;
     for (uint32_t dbi = 0; dbi < image->table_count && rc == SAP_OK; dbi++) {
         rc = compact->env->tables[dbi].open ? build_table(compact, dbi) : SAP_OK;
@@ -268,7 +304,7 @@ static int make_file(Compact *compact)
     }
     fault_step("copy synced");
     disk_close(&compact->file);
-    return rc;
+    return rc == SAP_OK ? go_on(compact) : rc;
 }
 
 /* All or nothing under the final name. */
@@ -297,6 +333,11 @@ static int make_target(Compact *compact)
 
 int sap_db_compact(SapEnv *db, const char *path)
 {
+    return sap_db_compact_progress(db, path, NULL, NULL);
+}
+
+int sap_db_compact_progress(SapEnv *db, const char *path, sap_progress_fn progress, void *ctx)
+{
     SapTxnCtx *txn = NULL;
     if (path == NULL || path[0] == 0) {
         return SAP_ERROR;
@@ -305,7 +346,12 @@ int sap_db_compact(SapEnv *db, const char *path)
     if (rc != SAP_OK) {
         return rc;
     }
-    Compact compact = {.env = db, .path = path, .owner = OWNER_NONE, .file = DISK_FILE_NONE};
+    Compact compact = {.env = db,
+                       .path = path,
+                       .owner = OWNER_NONE,
+                       .file = DISK_FILE_NONE,
+                       .progress = progress,
+                       .ctx = ctx};
     rc = image_begin(&compact.image, txn);
     if (rc == SAP_OK) {
         rc = name_unfinished(&compact);

@@ -19,8 +19,12 @@ typedef struct Verify {
     uint32_t page_flags;
     uint64_t newest_birth;
     void (*report)(const char *text, void *ctx);
+    sap_progress_fn progress; /* NULL: none */
     void *ctx;
     uint64_t findings;
+    uint64_t done;  /* rows, but for those of the catalog */
+    uint64_t total; /* that the tables say they have */
+    bool stopped;   /* by `progress`, whose answer is `rc` */
     int rc;         /* why it cannot go on, which is no finding */
     uint8_t *seps;  /* two pages' room on each level of the present tree */
     uint64_t *seen; /* bits of the pages met so far */
@@ -44,6 +48,16 @@ __attribute__((format(printf, 3, 4))) static void finding(Verify *v, uint32_t pg
     (void)vsnprintf(text + at, sizeof text - (size_t)at, format, args);
     va_end(args);
     v->report(text, v->ctx);
+}
+
+static void go_on(Verify *v)
+{
+    int rc =
+        v->progress != NULL && v->rc == SAP_OK ? v->progress(v->done, v->total, v->ctx) : SAP_OK;
+    if (rc != SAP_OK) {
+        v->rc = rc;
+        v->stopped = true;
+    }
 }
 
 /* The page for reading, or NULL. */
@@ -145,6 +159,11 @@ static uint64_t verify_leaf(Verify *v, const uint8_t *page, uint32_t pgno, Bound
         }
         before = row;
     }
+    if (v->dbi != ENV_CATALOG) {
+        v->done += n;
+        v->total = v->done > v->total ? v->done : v->total; /* a count was wrong */
+        go_on(v);
+    }
     return n;
 }
 
@@ -198,7 +217,7 @@ static uint64_t verify_branch(Verify *v, const uint8_t *page, uint32_t pgno, Bou
 
 static uint64_t verify_node(Verify *v, uint32_t pgno, uint32_t level, Bound lo, Bound hi)
 {
-    const uint8_t *page = load(v, pgno);
+    const uint8_t *page = !v->stopped ? load(v, pgno) : NULL;
     if (page == NULL || !claim_pages(v, page, pgno, 1) || !check_header(v, page, pgno, level)) {
         return 0;
     }
@@ -248,11 +267,24 @@ static int count_catalog(Verify *v, SapTxnCtx *txn, uint64_t trees, uint64_t *ro
     return rc == SAP_NOMEM ? rc : SAP_OK;
 }
 
+/* What cannot be read is found later. */
+static void count_rows(Verify *v, SapTxnCtx *txn)
+{
+    SapEnv *db = txn->env;
+    for (uint32_t dbi = 0; v->progress != NULL && dbi < db->table_count; dbi++) {
+        TreeState tree = {0};
+        if (db->tables[dbi].open && table_state(txn, dbi, &tree) == SAP_OK) {
+            v->total += tree.entries;
+        }
+    }
+}
+
 static int verify_tables(Verify *v, SapTxnCtx *txn)
 {
     SapEnv *db = txn->env;
     uint64_t roots = 0;
-    for (uint32_t dbi = 0; dbi < db->table_count; dbi++) {
+    count_rows(v, txn);
+    for (uint32_t dbi = 0; dbi < db->table_count && !v->stopped; dbi++) {
         TreeState tree = {0};
         if (!db->tables[dbi].open) {
             continue;
@@ -272,7 +304,12 @@ static int verify_tables(Verify *v, SapTxnCtx *txn)
             return rc;
         }
     }
+    v->done = v->total;
+    go_on(v);
     uint64_t rows = roots;
+    if (v->stopped) {
+        return SAP_OK;
+    }
     if (db->file != NULL) {
         int rc = count_catalog(v, txn, roots, &rows);
         if (rc != SAP_OK) {
@@ -308,12 +345,19 @@ static void check_accounts(Verify *v, SapTxnCtx *txn)
 
 int sap_db_verify(SapEnv *db, void (*report)(const char *text, void *ctx), void *ctx)
 {
+    return sap_db_verify_progress(db, report, NULL, ctx);
+}
+
+int sap_db_verify_progress(SapEnv *db, void (*report)(const char *text, void *ctx),
+                           sap_progress_fn progress, void *ctx)
+{
     SapTxnCtx *txn = NULL;
     int rc = sap_txn_begin_rc(db, NULL, SAP_TXN_RDONLY, &txn);
     if (rc != SAP_OK) {
         return rc;
     }
-    Verify v = {.env = db, .newest_birth = txn->base, .report = report, .ctx = ctx};
+    Verify v = {
+        .env = db, .newest_birth = txn->base, .report = report, .progress = progress, .ctx = ctx};
     v.high = atomic_load_acquire(&db->arena->high);
     size_t bytes = ((size_t)v.high / 64 + 1) * sizeof *v.seen;
     v.seen = (uint64_t *)mem_zalloc(MEM_SCRATCH, bytes);
@@ -328,5 +372,5 @@ int sap_db_verify(SapEnv *db, void (*report)(const char *text, void *ctx), void 
     }
     mem_free(MEM_SCRATCH, v.seen, bytes);
     sap_txn_abort(txn);
-    return v.findings > 0 ? SAP_CORRUPT : rc;
+    return v.findings > 0 && !v.stopped ? SAP_CORRUPT : rc;
 }

@@ -520,6 +520,38 @@ class Load(Case):
         process.stdin.close()
         self.assertEqual(self.shown(process, master), (0, ""))
 
+    def progress_of(self, *args):
+        """What a command shows whose second second comes in the middle of its work: it is stopped there
+        for a while. When that is depends on the machine, so some moments are tried."""
+        begin = time.monotonic()
+        self.db(*args, "--quiet")
+        whole = time.monotonic() - begin
+        for part in (0.6, 0.7, 0.5, 0.8, 0.4, 0.9, 0.3, 0.2) * 4:
+            for name in os.listdir(self.dir):
+                if name.startswith("copy"):
+                    os.unlink(self.path(name))
+            process, master, _ = self.at_terminal("db", *args)
+            time.sleep(whole * part)
+            process.send_signal(signal.SIGSTOP)
+            time.sleep(1.1)
+            process.send_signal(signal.SIGCONT)
+            status, text = self.shown(process, master)
+            self.assertEqual(status, 0, text)
+            if " left" in text:
+                return text
+        return self.fail(f"{args} never showed its progress")
+
+    def test_progress_of_verify_and_compact_is_shown_with_rate_and_time_left(self):
+        self.fill("a.db", 300000)
+        for args, last in ((("verify", "a.db"), r"a\.db: no damage found in "),
+                           (("compact", "a.db", "copy.db"), r"copy\.db: .*, from .*, in ")):
+            text = self.progress_of(*args)
+            self.assertRegex(text, rf"\r\x1b\[K{args[0]}: [\d,]+ rows, [\d,]+/s, \d+%, [\d.]+ s left")
+            self.assertRegex(text, rf"\r\x1b\[K{last}", "the line is taken away")
+            process, master, _ = self.at_terminal("db", *args, "--quiet", "--force"
+                                                  if args[0] == "compact" else "--quiet")
+            self.assertEqual(self.shown(process, master), (0, ""))
+
 
 # ---- Files --------------------------------------------------------------------------------------
 

@@ -28,6 +28,9 @@ enum {
     ROUNDS_AN_OPEN = 25,
     GARBAGE = 200,
     SHORT_PATIENCE_MS = 50,
+    TRIES = 5,
+    WIDE_BATCHES = 40,
+    WIDE_ROWS = 500,
 };
 
 static Access *open_access(const FileBed *bed, unsigned flags)
@@ -74,6 +77,38 @@ static void note_finding(const char *finding, void *ctx)
     EXPECT_RC(buf_printf((Buf *)ctx, "finding %s\n", finding), SAP_OK);
 }
 
+/* The last of it: how often it is told depends on time. */
+typedef struct Heard {
+    Buf *log; /* for findings */
+    uint64_t done;
+    uint64_t total;
+    uint32_t calls;
+    uint32_t stop_at; /* call; 0: none */
+} Heard;
+
+static void hear_finding(const char *finding, void *ctx)
+{
+    note_finding(finding, ((Heard *)ctx)->log);
+}
+
+static int hear(uint64_t done, uint64_t total, void *ctx)
+{
+    Heard *heard = ctx;
+
+    EXPECT(done >= heard->done && done <= total, "%" PRIu64 " of %" PRIu64 " rows", done, total);
+    heard->done = done;
+    heard->total = total;
+    return ++heard->calls == heard->stop_at ? SAP_CONFLICT : SAP_OK;
+}
+
+static void note_heard(const Heard *heard)
+{
+    EXPECT(heard->calls > 0, "nothing was told");
+    EXPECT_RC(
+        buf_printf(heard->log, "%" PRIu64 " of %" PRIu64 " rows\n", heard->done, heard->total),
+        SAP_OK);
+}
+
 static void note_rc(Access *access, Buf *log, const char *what, int rc)
 {
     bool explained = rc != SAP_OK && rc != SAP_NOTFOUND && rc != SAP_EXISTS;
@@ -100,6 +135,27 @@ static void fill(Access *access, Buf *log)
             (AccessChange){ACCESS_PUT, i % 3 == 0 ? PAIRS : 0, text(keys[i]), text(vals[i])};
     }
     note_rc(access, log, "fill", access_write(access, changes, ROWS, NULL));
+}
+
+/* So many rows that a copy takes some time. */
+static void fill_wide(Access *access)
+{
+    static char val[1000];
+    static char keys[WIDE_ROWS][16];
+    static AccessChange changes[WIDE_ROWS];
+
+    for (uint32_t batch = 0; batch < WIDE_BATCHES; batch++) {
+        for (uint32_t i = 0; i < WIDE_ROWS; i++) {
+            snprintf(keys[i], sizeof keys[i], "w%06u", batch * WIDE_ROWS + i);
+            changes[i] = (AccessChange){ACCESS_PUT, 0, text(keys[i]), {val, sizeof val}};
+        }
+        EXPECT_RC(access_write(access, changes, WIDE_ROWS, NULL), SAP_OK);
+    }
+}
+
+static bool file_exists(const char *path)
+{
+    return access(path, F_OK) == 0;
 }
 
 static void try_rows(Access *access, Buf *log)
@@ -164,7 +220,7 @@ static void note_copy(const char *path, Buf *log)
     Access *copy = NULL;
 
     EXPECT_RC(access_open(path, &options, &copy), SAP_OK);
-    EXPECT_RC(access_verify(copy, note_finding, log), SAP_OK);
+    EXPECT_RC(access_verify(copy, note_finding, NULL, log), SAP_OK);
     EXPECT_RC(access_stream(copy, note_bytes, log), SAP_OK);
     EXPECT_RC(access_close(copy), SAP_OK);
 }
@@ -173,11 +229,13 @@ static void try_copies(Access *access, const FileBed *bed, Buf *log)
 {
     char path[FILES_PATH_MAX + 16];
     Buf image = {0};
+    Heard heard = {.log = log};
 
     snprintf(path, sizeof path, "%s-compact", bed->path);
-    note_rc(access, log, "compact", access_compact(access, path));
+    note_rc(access, log, "compact", access_compact(access, path, hear, &heard));
+    note_heard(&heard);
     note_copy(path, log);
-    EXPECT_RC(access_compact(access, path), SAP_EXISTS);
+    EXPECT_RC(access_compact(access, path, NULL, NULL), SAP_EXISTS);
     note_rc(access, log, "backup", access_backup(access, note_bytes, &image));
     snprintf(path, sizeof path, "%s-backup", bed->path);
     FILE *file = fopen(path, "w");
@@ -190,13 +248,15 @@ static void try_copies(Access *access, const FileBed *bed, Buf *log)
 static void battery(Access *access, const FileBed *bed, Buf *log)
 {
     AccessStat stat = {0};
+    Heard heard = {.log = log};
 
     note_rc(access, log, "table", access_open_table(access, PAIRS, DBI_DUPSORT));
     fill(access, log);
     try_rows(access, log);
     try_ranges(access, log);
     note_rc(access, log, "tables", access_tables(access, note_table, log));
-    note_rc(access, log, "verify", access_verify(access, note_finding, log));
+    note_rc(access, log, "verify", access_verify(access, hear_finding, hear, &heard));
+    note_heard(&heard);
     note_rc(access, log, "stream", access_stream(access, note_bytes, log));
     try_copies(access, bed, log);
     note_rc(access, log, "stat", access_stat(access, &stat));
@@ -233,6 +293,47 @@ START_TEST(the_owner_and_others_get_the_same_answers)
     buf_release(&remote);
     file_bed_end(&own);
     file_bed_end(&others);
+}
+END_TEST
+
+/* Who no longer listens wants no copy: the owner ends it, and leaves no part of one. */
+START_TEST(a_user_that_goes_away_ends_the_work_of_the_owner)
+{
+    FileBed bed;
+    char path[FILES_PATH_MAX + 16];
+    char unfinished[sizeof path + 4];
+    uint32_t ended = 0;
+    Buf log = {0};
+
+    file_bed_start(&bed);
+    Access *owner = open_access(&bed, ACCESS_CREATE | ACCESS_SERVE);
+    EXPECT_RC(access_open_table(owner, PAIRS, DBI_DUPSORT), SAP_OK);
+    fill(owner, &log);
+    fill_wide(owner);
+    for (int i = 0; i < TRIES; i++) {
+        Access *access = open_access(&bed, 0);
+        Heard heard = {.log = &log, .stop_at = 1};
+        snprintf(path, sizeof path, "%s-compact%d", bed.path, i);
+        snprintf(unfinished, sizeof unfinished, "%s-new", path);
+        EXPECT_RC(access_compact(access, path, hear, &heard), SAP_CONFLICT);
+        EXPECT_RC(access_close(access), SAP_OK);
+        for (int n = 0; file_exists(unfinished) && n < 5000; n++) {
+            (void)usleep(1000);
+        }
+        EXPECT(!file_exists(unfinished), "the owner still makes a copy");
+        ended += !file_exists(path);
+        (void)unlink(path);
+    }
+    Heard heard = {.log = &log, .stop_at = 1};
+    Access *access = open_access(&bed, 0);
+    EXPECT_RC(access_verify(access, hear_finding, hear, &heard), SAP_CONFLICT);
+    EXPECT_RC(access_verify(access, hear_finding, NULL, &heard), SAP_OK); /* asked anew */
+    EXPECT_RC(access_close(access), SAP_OK);
+    EXPECT_RC(access_close(owner), SAP_OK);
+    printf("node access: %u of %u copies ended\n", ended, TRIES);
+    ck_assert_uint_gt(ended, 0);
+    buf_release(&log);
+    file_bed_end(&bed);
 }
 END_TEST
 
@@ -507,6 +608,7 @@ int main(void)
 
     tcase_set_timeout(tcase, TIMEOUT_S);
     tcase_add_test(tcase, the_owner_and_others_get_the_same_answers);
+    tcase_add_test(tcase, a_user_that_goes_away_ends_the_work_of_the_owner);
     tcase_add_test(tcase, nothing_is_lost_or_done_twice_while_owners_come_and_go);
     tcase_add_test(tcase, an_owner_that_is_killed_is_an_error_once_and_then_no_more);
     tcase_add_test(tcase, an_owner_that_does_not_serve_is_named);
