@@ -71,6 +71,7 @@ include mk/wasm.mk
 include mk/amalgamation.mk
 -include mk/bench.mk
 -include mk/wal_bench.mk
+-include mk/codec_bench.mk
 
 .PHONY: all help clean clang FORCE
 

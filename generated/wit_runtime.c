@@ -62,7 +62,6 @@ int wit_runtime_message_kind_decode(const void *data, size_t len, WitRuntimeMess
         r.rc = wit_runtime_message_kind_check(&v, error);
     }
     if (r.rc != SAP_OK) {
-        wit_runtime_message_kind_free(&v);
         return r.rc;
     }
     *v_out = v;
@@ -128,7 +127,6 @@ int wit_runtime_message_flags_decode(const void *data, size_t len, WitRuntimeMes
         r.rc = wit_runtime_message_flags_check(&v, error);
     }
     if (r.rc != SAP_OK) {
-        wit_runtime_message_flags_free(&v);
         return r.rc;
     }
     *v_out = v;
@@ -138,77 +136,47 @@ int wit_runtime_message_flags_decode(const void *data, size_t len, WitRuntimeMes
 static void wit_runtime_message_write(CodecWriter *w, const WitRuntimeMessage *v)
 {
     codec_write_raw(w, "LMSG", 4);
-    codec_write_u16(w, v->major);
-    codec_write_u16(w, v->minor);
-    codec_write_u32(w, v->frame_len);
-    wit_runtime_message_kind_write(w, &v->kind);
-    wit_runtime_message_flags_write(w, &v->flags);
-    codec_write_u16(w, v->reserved);
-    codec_write_u64(w, (uint64_t)v->to_worker);
-    codec_write_u64(w, (uint64_t)v->route_worker);
-    codec_write_u64(w, (uint64_t)v->route_timestamp);
-    codec_write_u64(w, (uint64_t)v->from_worker);
-    codec_write_u32(w, v->message_id_len);
-    codec_write_u32(w, v->trace_id_len);
-    codec_write_u32(w, v->payload_len);
+    uint8_t *at_major = codec_write_room(w, 56);
+    if (at_major != NULL) {
+        store_u16le(at_major + 0, (uint16_t)v->major);
+        store_u16le(at_major + 2, (uint16_t)v->minor);
+        store_u32le(at_major + 4, (uint32_t)v->frame_len);
+        at_major[8] = (uint8_t)v->kind;
+        at_major[9] = (uint8_t)v->flags;
+        store_u16le(at_major + 10, (uint16_t)v->reserved);
+        store_u64le(at_major + 12, (uint64_t)v->to_worker);
+        store_u64le(at_major + 20, (uint64_t)v->route_worker);
+        store_u64le(at_major + 28, (uint64_t)v->route_timestamp);
+        store_u64le(at_major + 36, (uint64_t)v->from_worker);
+        store_u32le(at_major + 44, (uint32_t)v->message_id_len);
+        store_u32le(at_major + 48, (uint32_t)v->trace_id_len);
+        store_u32le(at_major + 52, (uint32_t)v->payload_len);
+    }
     codec_write_raw(w, v->body.data, v->body.len);
 }
 
 static void wit_runtime_message_read(CodecReader *r, WitRuntimeMessage *v)
 {
     codec_read_exactly(r, "LMSG", 4);
-    v->major = codec_read_u16(r);
-    if (codec_read_failed(r, "record message", "major")) {
+    const uint8_t *at_major = codec_read_run(r, 56);
+    if (at_major == NULL) {
+        static const CodecField fields[] = {{"major", 2}, {"minor", 2}, {"frame-len", 4}, {"kind", 1}, {"flags", 1}, {"reserved", 2}, {"to-worker", 8}, {"route-worker", 8}, {"route-timestamp", 8}, {"from-worker", 8}, {"message-id-len", 4}, {"trace-id-len", 4}, {"payload-len", 4}};
+        codec_read_no_run(r, "record message", fields, 13);
         return;
     }
-    v->minor = codec_read_u16(r);
-    if (codec_read_failed(r, "record message", "minor")) {
-        return;
-    }
-    v->frame_len = codec_read_u32(r);
-    if (codec_read_failed(r, "record message", "frame-len")) {
-        return;
-    }
-    wit_runtime_message_kind_read(r, &v->kind);
-    if (codec_read_failed(r, "record message", "kind")) {
-        return;
-    }
-    wit_runtime_message_flags_read(r, &v->flags);
-    if (codec_read_failed(r, "record message", "flags")) {
-        return;
-    }
-    v->reserved = codec_read_u16(r);
-    if (codec_read_failed(r, "record message", "reserved")) {
-        return;
-    }
-    v->to_worker = (int64_t)codec_read_u64(r);
-    if (codec_read_failed(r, "record message", "to-worker")) {
-        return;
-    }
-    v->route_worker = (int64_t)codec_read_u64(r);
-    if (codec_read_failed(r, "record message", "route-worker")) {
-        return;
-    }
-    v->route_timestamp = (int64_t)codec_read_u64(r);
-    if (codec_read_failed(r, "record message", "route-timestamp")) {
-        return;
-    }
-    v->from_worker = (int64_t)codec_read_u64(r);
-    if (codec_read_failed(r, "record message", "from-worker")) {
-        return;
-    }
-    v->message_id_len = codec_read_u32(r);
-    if (codec_read_failed(r, "record message", "message-id-len")) {
-        return;
-    }
-    v->trace_id_len = codec_read_u32(r);
-    if (codec_read_failed(r, "record message", "trace-id-len")) {
-        return;
-    }
-    v->payload_len = codec_read_u32(r);
-    if (codec_read_failed(r, "record message", "payload-len")) {
-        return;
-    }
+    v->major = (uint16_t)load_u16le(at_major + 0);
+    v->minor = (uint16_t)load_u16le(at_major + 2);
+    v->frame_len = (uint32_t)load_u32le(at_major + 4);
+    v->kind = (WitRuntimeMessageKind)at_major[8];
+    v->flags = (WitRuntimeMessageFlags)at_major[9];
+    v->reserved = (uint16_t)load_u16le(at_major + 10);
+    v->to_worker = (int64_t)load_u64le(at_major + 12);
+    v->route_worker = (int64_t)load_u64le(at_major + 20);
+    v->route_timestamp = (int64_t)load_u64le(at_major + 28);
+    v->from_worker = (int64_t)load_u64le(at_major + 36);
+    v->message_id_len = (uint32_t)load_u32le(at_major + 44);
+    v->trace_id_len = (uint32_t)load_u32le(at_major + 48);
+    v->payload_len = (uint32_t)load_u32le(at_major + 52);
     codec_read_rest(r, &v->body);
     if (codec_read_failed(r, "record message", "body")) {
         return;
@@ -413,7 +381,6 @@ int wit_runtime_intent_kind_decode(const void *data, size_t len, WitRuntimeInten
         r.rc = wit_runtime_intent_kind_check(&v, error);
     }
     if (r.rc != SAP_OK) {
-        wit_runtime_intent_kind_free(&v);
         return r.rc;
     }
     *v_out = v;
@@ -479,7 +446,6 @@ int wit_runtime_intent_flags_decode(const void *data, size_t len, WitRuntimeInte
         r.rc = wit_runtime_intent_flags_check(&v, error);
     }
     if (r.rc != SAP_OK) {
-        wit_runtime_intent_flags_free(&v);
         return r.rc;
     }
     *v_out = v;
@@ -489,52 +455,37 @@ int wit_runtime_intent_flags_decode(const void *data, size_t len, WitRuntimeInte
 static void wit_runtime_intent_write(CodecWriter *w, const WitRuntimeIntent *v)
 {
     codec_write_raw(w, "LINT", 4);
-    codec_write_u16(w, v->major);
-    codec_write_u16(w, v->minor);
-    codec_write_u32(w, v->frame_len);
-    wit_runtime_intent_kind_write(w, &v->kind);
-    wit_runtime_intent_flags_write(w, &v->flags);
-    codec_write_u16(w, v->reserved);
-    codec_write_u64(w, (uint64_t)v->due_ts);
-    codec_write_u32(w, v->message_len);
+    uint8_t *at_major = codec_write_room(w, 24);
+    if (at_major != NULL) {
+        store_u16le(at_major + 0, (uint16_t)v->major);
+        store_u16le(at_major + 2, (uint16_t)v->minor);
+        store_u32le(at_major + 4, (uint32_t)v->frame_len);
+        at_major[8] = (uint8_t)v->kind;
+        at_major[9] = (uint8_t)v->flags;
+        store_u16le(at_major + 10, (uint16_t)v->reserved);
+        store_u64le(at_major + 12, (uint64_t)v->due_ts);
+        store_u32le(at_major + 20, (uint32_t)v->message_len);
+    }
     codec_write_raw(w, v->message.data, v->message.len);
 }
 
 static void wit_runtime_intent_read(CodecReader *r, WitRuntimeIntent *v)
 {
     codec_read_exactly(r, "LINT", 4);
-    v->major = codec_read_u16(r);
-    if (codec_read_failed(r, "record intent", "major")) {
+    const uint8_t *at_major = codec_read_run(r, 24);
+    if (at_major == NULL) {
+        static const CodecField fields[] = {{"major", 2}, {"minor", 2}, {"frame-len", 4}, {"kind", 1}, {"flags", 1}, {"reserved", 2}, {"due-ts", 8}, {"message-len", 4}};
+        codec_read_no_run(r, "record intent", fields, 8);
         return;
     }
-    v->minor = codec_read_u16(r);
-    if (codec_read_failed(r, "record intent", "minor")) {
-        return;
-    }
-    v->frame_len = codec_read_u32(r);
-    if (codec_read_failed(r, "record intent", "frame-len")) {
-        return;
-    }
-    wit_runtime_intent_kind_read(r, &v->kind);
-    if (codec_read_failed(r, "record intent", "kind")) {
-        return;
-    }
-    wit_runtime_intent_flags_read(r, &v->flags);
-    if (codec_read_failed(r, "record intent", "flags")) {
-        return;
-    }
-    v->reserved = codec_read_u16(r);
-    if (codec_read_failed(r, "record intent", "reserved")) {
-        return;
-    }
-    v->due_ts = (int64_t)codec_read_u64(r);
-    if (codec_read_failed(r, "record intent", "due-ts")) {
-        return;
-    }
-    v->message_len = codec_read_u32(r);
-    if (codec_read_failed(r, "record intent", "message-len")) {
-        return;
-    }
+    v->major = (uint16_t)load_u16le(at_major + 0);
+    v->minor = (uint16_t)load_u16le(at_major + 2);
+    v->frame_len = (uint32_t)load_u32le(at_major + 4);
+    v->kind = (WitRuntimeIntentKind)at_major[8];
+    v->flags = (WitRuntimeIntentFlags)at_major[9];
+    v->reserved = (uint16_t)load_u16le(at_major + 10);
+    v->due_ts = (int64_t)load_u64le(at_major + 12);
+    v->message_len = (uint32_t)load_u32le(at_major + 20);
     codec_read_rest(r, &v->message);
     if (codec_read_failed(r, "record intent", "message")) {
         return;
@@ -664,21 +615,24 @@ int wit_runtime_intent_decode(const void *data, size_t len, WitRuntimeIntent *v_
 static void wit_runtime_schema_marker_write(CodecWriter *w, const WitRuntimeSchemaMarker *v)
 {
     codec_write_raw(w, "RSV0", 4);
-    codec_write_u16(w, v->major);
-    codec_write_u16(w, v->minor);
+    uint8_t *at_major = codec_write_room(w, 4);
+    if (at_major != NULL) {
+        store_u16le(at_major + 0, (uint16_t)v->major);
+        store_u16le(at_major + 2, (uint16_t)v->minor);
+    }
 }
 
 static void wit_runtime_schema_marker_read(CodecReader *r, WitRuntimeSchemaMarker *v)
 {
     codec_read_exactly(r, "RSV0", 4);
-    v->major = codec_read_u16(r);
-    if (codec_read_failed(r, "record schema-marker", "major")) {
+    const uint8_t *at_major = codec_read_run(r, 4);
+    if (at_major == NULL) {
+        static const CodecField fields[] = {{"major", 2}, {"minor", 2}};
+        codec_read_no_run(r, "record schema-marker", fields, 2);
         return;
     }
-    v->minor = codec_read_u16(r);
-    if (codec_read_failed(r, "record schema-marker", "minor")) {
-        return;
-    }
+    v->major = (uint16_t)load_u16le(at_major + 0);
+    v->minor = (uint16_t)load_u16le(at_major + 2);
 }
 
 bool wit_runtime_schema_marker_equal(const WitRuntimeSchemaMarker *a, const WitRuntimeSchemaMarker *b)
@@ -722,7 +676,6 @@ int wit_runtime_schema_marker_decode(const void *data, size_t len, WitRuntimeSch
     codec_read_all(&r);
     (void)codec_read_failed(&r, "record schema-marker", "");
     if (r.rc != SAP_OK) {
-        wit_runtime_schema_marker_free(&v);
         return r.rc;
     }
     *v_out = v;
@@ -782,7 +735,6 @@ int wit_runtime_high_water_mark_decode(const void *data, size_t len, WitRuntimeH
     codec_read_all(&r);
     (void)codec_read_failed(&r, "record high-water-mark", "");
     if (r.rc != SAP_OK) {
-        wit_runtime_high_water_mark_free(&v);
         return r.rc;
     }
     *v_out = v;
@@ -919,7 +871,6 @@ int wit_runtime_retry_value_decode(const void *data, size_t len, WitRuntimeRetry
     codec_read_all(&r);
     (void)codec_read_failed(&r, "record retry-value", "");
     if (r.rc != SAP_OK) {
-        wit_runtime_retry_value_free(&v);
         return r.rc;
     }
     *v_out = v;
@@ -1006,8 +957,11 @@ int wit_runtime_seen_key_decode(const void *data, size_t len, WitRuntimeSeenKey 
 static void wit_runtime_seen_value_write(CodecWriter *w, const WitRuntimeSeenValue *v)
 {
     codec_write_u8(w, v->accepted);
-    codec_write_u64(w, (uint64_t)v->last_seen);
-    codec_write_u64(w, v->checksum);
+    uint8_t *at_last_seen = codec_write_room(w, 16);
+    if (at_last_seen != NULL) {
+        store_u64le(at_last_seen + 0, (uint64_t)v->last_seen);
+        store_u64le(at_last_seen + 8, (uint64_t)v->checksum);
+    }
 }
 
 static void wit_runtime_seen_value_read(CodecReader *r, WitRuntimeSeenValue *v)
@@ -1016,14 +970,14 @@ static void wit_runtime_seen_value_read(CodecReader *r, WitRuntimeSeenValue *v)
     if (codec_read_failed(r, "record seen-value", "accepted")) {
         return;
     }
-    v->last_seen = (int64_t)codec_read_u64(r);
-    if (codec_read_failed(r, "record seen-value", "last-seen")) {
+    const uint8_t *at_last_seen = codec_read_run(r, 16);
+    if (at_last_seen == NULL) {
+        static const CodecField fields[] = {{"last-seen", 8}, {"checksum", 8}};
+        codec_read_no_run(r, "record seen-value", fields, 2);
         return;
     }
-    v->checksum = codec_read_u64(r);
-    if (codec_read_failed(r, "record seen-value", "checksum")) {
-        return;
-    }
+    v->last_seen = (int64_t)load_u64le(at_last_seen + 0);
+    v->checksum = (uint64_t)load_u64le(at_last_seen + 8);
 }
 
 bool wit_runtime_seen_value_equal(const WitRuntimeSeenValue *a, const WitRuntimeSeenValue *b)
@@ -1068,7 +1022,6 @@ int wit_runtime_seen_value_decode(const void *data, size_t len, WitRuntimeSeenVa
     codec_read_all(&r);
     (void)codec_read_failed(&r, "record seen-value", "");
     if (r.rc != SAP_OK) {
-        wit_runtime_seen_value_free(&v);
         return r.rc;
     }
     *v_out = v;
@@ -1256,7 +1209,6 @@ int wit_runtime_dbi1_inbox_key_decode(const void *data, size_t len, WitRuntimeDb
     codec_read_all(&r);
     (void)codec_read_failed(&r, "record dbi1-inbox-key", "");
     if (r.rc != SAP_OK) {
-        wit_runtime_dbi1_inbox_key_free(&v);
         return r.rc;
     }
     *v_out = v;
@@ -1377,7 +1329,6 @@ int wit_runtime_dbi2_outbox_key_decode(const void *data, size_t len, WitRuntimeD
     codec_read_all(&r);
     (void)codec_read_failed(&r, "record dbi2-outbox-key", "");
     if (r.rc != SAP_OK) {
-        wit_runtime_dbi2_outbox_key_free(&v);
         return r.rc;
     }
     *v_out = v;
@@ -1504,7 +1455,6 @@ int wit_runtime_dbi3_leases_key_decode(const void *data, size_t len, WitRuntimeD
     codec_read_all(&r);
     (void)codec_read_failed(&r, "record dbi3-leases-key", "");
     if (r.rc != SAP_OK) {
-        wit_runtime_dbi3_leases_key_free(&v);
         return r.rc;
     }
     *v_out = v;
@@ -1514,31 +1464,28 @@ int wit_runtime_dbi3_leases_key_decode(const void *data, size_t len, WitRuntimeD
 static void wit_runtime_dbi3_leases_value_write(CodecWriter *w, const WitRuntimeDbi3LeasesValue *v)
 {
     codec_write_raw(w, "LSE0", 4);
-    codec_write_u64(w, v->owner);
-    codec_write_u64(w, (uint64_t)v->deadline);
-    codec_write_u32(w, v->attempts);
-    codec_write_u64(w, v->token);
+    uint8_t *at_owner = codec_write_room(w, 28);
+    if (at_owner != NULL) {
+        store_u64le(at_owner + 0, (uint64_t)v->owner);
+        store_u64le(at_owner + 8, (uint64_t)v->deadline);
+        store_u32le(at_owner + 16, (uint32_t)v->attempts);
+        store_u64le(at_owner + 20, (uint64_t)v->token);
+    }
 }
 
 static void wit_runtime_dbi3_leases_value_read(CodecReader *r, WitRuntimeDbi3LeasesValue *v)
 {
     codec_read_exactly(r, "LSE0", 4);
-    v->owner = codec_read_u64(r);
-    if (codec_read_failed(r, "record dbi3-leases-value", "owner")) {
+    const uint8_t *at_owner = codec_read_run(r, 28);
+    if (at_owner == NULL) {
+        static const CodecField fields[] = {{"owner", 8}, {"deadline", 8}, {"attempts", 4}, {"token", 8}};
+        codec_read_no_run(r, "record dbi3-leases-value", fields, 4);
         return;
     }
-    v->deadline = (int64_t)codec_read_u64(r);
-    if (codec_read_failed(r, "record dbi3-leases-value", "deadline")) {
-        return;
-    }
-    v->attempts = codec_read_u32(r);
-    if (codec_read_failed(r, "record dbi3-leases-value", "attempts")) {
-        return;
-    }
-    v->token = codec_read_u64(r);
-    if (codec_read_failed(r, "record dbi3-leases-value", "token")) {
-        return;
-    }
+    v->owner = (uint64_t)load_u64le(at_owner + 0);
+    v->deadline = (int64_t)load_u64le(at_owner + 8);
+    v->attempts = (uint32_t)load_u32le(at_owner + 16);
+    v->token = (uint64_t)load_u64le(at_owner + 20);
 }
 
 static int wit_runtime_dbi3_leases_value_check(const WitRuntimeDbi3LeasesValue *v, CodecError *error)
@@ -1598,7 +1545,6 @@ int wit_runtime_dbi3_leases_value_decode(const void *data, size_t len, WitRuntim
         r.rc = wit_runtime_dbi3_leases_value_check(&v, error);
     }
     if (r.rc != SAP_OK) {
-        wit_runtime_dbi3_leases_value_free(&v);
         return r.rc;
     }
     *v_out = v;
@@ -1664,7 +1610,6 @@ int wit_runtime_dbi4_timers_key_decode(const void *data, size_t len, WitRuntimeD
     codec_read_all(&r);
     (void)codec_read_failed(&r, "record dbi4-timers-key", "");
     if (r.rc != SAP_OK) {
-        wit_runtime_dbi4_timers_key_free(&v);
         return r.rc;
     }
     *v_out = v;
@@ -1913,7 +1858,6 @@ int wit_runtime_dbi6_dead_letter_key_decode(const void *data, size_t len, WitRun
     codec_read_all(&r);
     (void)codec_read_failed(&r, "record dbi6-dead-letter-key", "");
     if (r.rc != SAP_OK) {
-        wit_runtime_dbi6_dead_letter_key_free(&v);
         return r.rc;
     }
     *v_out = v;
@@ -1923,22 +1867,25 @@ int wit_runtime_dbi6_dead_letter_key_decode(const void *data, size_t len, WitRun
 static void wit_runtime_dbi6_dead_letter_value_write(CodecWriter *w, const WitRuntimeDbi6DeadLetterValue *v)
 {
     codec_write_raw(w, "DLQ0", 4);
-    codec_write_u32(w, (uint32_t)v->rc);
-    codec_write_u32(w, v->attempts);
+    uint8_t *at_rc = codec_write_room(w, 8);
+    if (at_rc != NULL) {
+        store_u32le(at_rc + 0, (uint32_t)v->rc);
+        store_u32le(at_rc + 4, (uint32_t)v->attempts);
+    }
     codec_write_bytes(w, &v->frame);
 }
 
 static void wit_runtime_dbi6_dead_letter_value_read(CodecReader *r, WitRuntimeDbi6DeadLetterValue *v)
 {
     codec_read_exactly(r, "DLQ0", 4);
-    v->rc = (int32_t)codec_read_u32(r);
-    if (codec_read_failed(r, "record dbi6-dead-letter-value", "rc")) {
+    const uint8_t *at_rc = codec_read_run(r, 8);
+    if (at_rc == NULL) {
+        static const CodecField fields[] = {{"rc", 4}, {"attempts", 4}};
+        codec_read_no_run(r, "record dbi6-dead-letter-value", fields, 2);
         return;
     }
-    v->attempts = codec_read_u32(r);
-    if (codec_read_failed(r, "record dbi6-dead-letter-value", "attempts")) {
-        return;
-    }
+    v->rc = (int32_t)load_u32le(at_rc + 0);
+    v->attempts = (uint32_t)load_u32le(at_rc + 4);
     codec_read_bytes(r, &v->frame);
     if (codec_read_failed(r, "record dbi6-dead-letter-value", "frame")) {
         return;

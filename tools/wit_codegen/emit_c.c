@@ -247,6 +247,100 @@ static void emit_free_call(Buf *buf, const char *indent, const Type *type, const
     out(buf, "%s%s_free(&%s);\n", indent, bytes ? "codec_bytes" : type->fn, of);
 }
 
+/* --- runs ----------------------------------------------------------------------------------- */
+
+/* Fields beside each other that have a fixed size are written and read as one run, with one check
+ * of the room for all of them: that makes generated code as fast as what one would write by hand. */
+
+/* Bytes of a value that is one number; 0: it is not, or not every number is a value of it. */
+static unsigned number_bytes(const Type *type)
+{
+    switch (type->kind) {
+    case TYPE_F32:
+    case TYPE_CHAR:
+        return 4;
+    case TYPE_F64:
+        return 8;
+    case TYPE_ENUM:
+        return tag_bytes(type);
+    case TYPE_FLAGS:
+        return flag_bytes(type) > 8 ? 0 : flag_bytes(type);
+    default:
+        return type_is_integer(type->kind) ? type_bits(type->kind) / 8 : 0;
+    }
+}
+
+/* How many fields from number `first` on make a run; 0: none, or one alone, which needs no run. */
+static size_t run_length(const Type *type, size_t first, unsigned *bytes_out)
+{
+    size_t i = first;
+
+    *bytes_out = 0;
+    while (type->kind == TYPE_RECORD && i < type->member_count &&
+           number_bytes(type->members[i].type) > 0) {
+        *bytes_out += number_bytes(type->members[i++].type);
+    }
+    return i - first > 1 ? i - first : 0;
+}
+
+static void emit_write_run(Buf *buf, const Member *members, size_t count, unsigned bytes)
+{
+    const char *run = take_printf("at_%s", snake(members[0].name));
+    unsigned at = 0;
+
+    out(buf, "    uint8_t *%s = codec_write_room(w, %u);\n    if (%s != NULL) {\n", run, bytes,
+        run);
+    for (size_t i = 0; i < count; i++) {
+        const Type *type = members[i].type;
+        unsigned size = number_bytes(type);
+        const char *to = take_printf("%s + %u", run, at);
+        const char *from = take_printf("v->%s", snake(members[i].name));
+        if (type->kind == TYPE_F32 || type->kind == TYPE_F64) {
+            out(buf, "        codec_store_f%u(%s, %s);\n", size * 8, to, from);
+        } else if (size == 1) {
+            out(buf, "        %s[%u] = (uint8_t)%s;\n", run, at, from);
+        } else {
+            out(buf, "        store_u%u%s(%s, (uint%u_t)%s);\n", size * 8,
+                members[i].big_endian ? "be" : "le", to, size * 8, from);
+        }
+        at += size;
+    }
+    out(buf, "    }\n");
+}
+
+static void emit_read_run(Buf *buf, const Type *record, size_t first, size_t count, unsigned bytes)
+{
+    const Member *members = &record->members[first];
+    const char *run = take_printf("at_%s", snake(members[0].name));
+    unsigned at = 0;
+
+    out(buf,
+        "    const uint8_t *%s = codec_read_run(r, %u);\n    if (%s == NULL) {\n"
+        "        static const CodecField fields[] = {",
+        run, bytes, run);
+    for (size_t i = 0; i < count; i++) {
+        out(buf, "%s{\"%s\", %u}", i == 0 ? "" : ", ", members[i].name,
+            number_bytes(members[i].type));
+    }
+    out(buf,
+        "};\n        codec_read_no_run(r, \"record %s\", fields, %zu);\n        return;\n    }\n",
+        record->name, count);
+    for (size_t i = 0; i < count; i++) {
+        const Type *type = members[i].type;
+        unsigned size = number_bytes(type);
+        out(buf, "    v->%s = ", snake(members[i].name));
+        if (type->kind == TYPE_F32 || type->kind == TYPE_F64) {
+            out(buf, "codec_load_f%u(%s + %u);\n", size * 8, run, at);
+        } else if (size == 1) {
+            out(buf, "(%s)%s[%u];\n", type->c_name, run, at);
+        } else {
+            out(buf, "(%s)load_u%u%s(%s + %u);\n", type->c_name, size * 8,
+                members[i].big_endian ? "be" : "le", run, at);
+        }
+        at += size;
+    }
+}
+
 /* --- functions of a type -------------------------------------------------------------------- */
 
 /* `case` of each payload, or one default: `body` writes what is done there. */
@@ -353,6 +447,13 @@ static void emit_write_function(const Type *type, Buf *buf)
         }
         for (size_t i = 0; i < type->member_count; i++) {
             const Member *member = &type->members[i];
+            unsigned bytes;
+            size_t run = run_length(type, i, &bytes);
+            if (run > 0) {
+                emit_write_run(buf, member, run, bytes);
+                i += run - 1;
+                continue;
+            }
             emit_write(buf, "    ", member->type, member,
                        take_printf("v->%s", snake(member->name)));
         }
@@ -372,6 +473,13 @@ static void emit_read_fields(const Type *type, Buf *buf, bool top)
     }
     for (size_t i = 0; i < type->member_count; i++) {
         const Member *member = &type->members[i];
+        unsigned bytes;
+        size_t run = run_length(type, i, &bytes);
+        if (run > 0) {
+            emit_read_run(buf, type, i, run, bytes);
+            i += run - 1;
+            continue;
+        }
         if (i >= growth) {
             out(buf, "    if (codec_at_end(r)) {\n        return;\n    }\n");
         }
@@ -650,10 +758,11 @@ static void emit_public_functions(const Schema *schema, const Type *type, Buf *b
         out(buf, "    if (r.rc == SAP_OK) {\n        r.rc = %s_check(&v, error);\n    }\n",
             type->fn);
     }
-    out(buf,
-        "    if (r.rc != SAP_OK) {\n        %s_free(&v);\n        return r.rc;\n    }\n"
-        "    *v_out = v;\n    return SAP_OK;\n}\n\n",
-        type->fn);
+    out(buf, "    if (r.rc != SAP_OK) {\n");
+    if (type->owns) {
+        out(buf, "        %s_free(&v);\n", type->fn);
+    }
+    out(buf, "        return r.rc;\n    }\n    *v_out = v;\n    return SAP_OK;\n}\n\n");
 }
 
 void emit_source(const Schema *schema, Buf *buf)
