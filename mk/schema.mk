@@ -5,6 +5,9 @@
 
 WIT_TOOL_SRCS := $(sort $(wildcard tools/wit_codegen/*.c))
 WIT_TOOL_OBJS := $(WIT_TOOL_SRCS:%.c=build/release/obj/%.o)
+# What reads schemas needs no JSON library; what reads rows by them does.
+SCHEMA_SRCS   := $(filter-out %_json.c,$(sort $(wildcard src/schema/*.c)))
+schema_objs    = $(SCHEMA_SRCS:%.c=build/$1/obj/%.o)
 WIT_TOOL      := build/wit_codegen
 WIT_SCHEMAS   := $(sort $(wildcard schemas/wit/*.wit))
 
@@ -13,7 +16,8 @@ build/release/obj/tools/%.o: tools/%.c build/release/flags
 	@echo '  CC      $@'
 	$(Q)$(call compile,release,$(WARN_SRC)) -c -o $@ $<
 
-build/wit_codegen: $(WIT_TOOL_OBJS) $(filter build/release/obj/src/common/%,$(call lib_objs,release))
+build/wit_codegen: $(WIT_TOOL_OBJS) $(call schema_objs,release) \
+                   $(filter build/release/obj/src/common/%,$(call lib_objs,release))
 	@echo '  LD      $@'
 	$(Q)$(CC_release) -pie $(LDFLAGS_ALL) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 

@@ -15,13 +15,14 @@ import tokenize
 
 import tidy_c
 
-EVERYTHING = ("common", "json", "sapling", "store", "runner", "wasi", "universe", "dispatch", "batch",
+EVERYTHING = ("common", "json", "schema", "sapling", "store", "runner", "wasi", "universe", "dispatch", "batch",
               "node", "cli")
 
 # Which directories of src/ a directory may include headers of, besides its own.
 MAY_USE = {
     "common": (),
     "json": ("common",),
+    "schema": ("json", "common"),
     "sapling": ("common",),
     "store": ("sapling", "common"),
     "runner": ("sapling", "common"),
@@ -39,7 +40,7 @@ MAY_USE = {
 OUTSIDE_MAY_USE = {
     "generated": ("common",),
     "generated json": ("json", "common"),
-    "tools": ("common",),
+    "tools": ("schema", "common"),
 }
 
 # Which directories of src/ may use generated headers, and those that need JSON.

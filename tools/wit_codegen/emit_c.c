@@ -3,7 +3,7 @@
  * Every type of Schema.order gets the same functions, one level deep: each calls those of its
  * parts. What has no name in the schema is static. A function that would do nothing is left out,
  * and so is every call of it. */
-#include "wit.h"
+#include "emit.h"
 
 #include <inttypes.h>
 

@@ -1,5 +1,5 @@
 /* emit_json.c - JSON writers and strict readers, in files of their own: they need jansson. */
-#include "wit.h"
+#include "emit.h"
 
 #include <inttypes.h>
 

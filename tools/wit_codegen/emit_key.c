@@ -2,7 +2,7 @@
  *
  * Unsigned integers are big-endian, signed ones too with their sign bit flipped; strings and bytes
  * are escaped and ended; an enum is its number. Check lets nothing else into a key. */
-#include "wit.h"
+#include "emit.h"
 
 #include <inttypes.h>
 

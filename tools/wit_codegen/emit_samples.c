@@ -1,6 +1,6 @@
 /* emit_samples.c - values for tests and fuzzing: random ones, and those at the edges of
  * refinements, with what the generator itself computed about each. */
-#include "wit.h"
+#include "emit.h"
 
 #include <inttypes.h>
 

@@ -1,5 +1,5 @@
 /* emit_tables.c - the tables of all schemas: C metadata, the manifest, the reference page. */
-#include "wit.h"
+#include "emit.h"
 
 static const char *field_format(const Type *record, const Member *member)
 {

@@ -2,33 +2,32 @@
  *
  * Types without a name of their own (lists, options, tuples, results) are shared: two that are
  * written alike become one C type. */
-#include "wit.h"
+#include "emit.h"
 
 static const struct {
-    const char *text;
     const char *c_name;
     uint64_t size;
 } simple[] = {
-    [TYPE_BOOL] = {"bool", "bool", 1},           [TYPE_U8] = {"u8", "uint8_t", 1},
-    [TYPE_U16] = {"u16", "uint16_t", 2},         [TYPE_U32] = {"u32", "uint32_t", 4},
-    [TYPE_U64] = {"u64", "uint64_t", 8},         [TYPE_S8] = {"s8", "int8_t", 1},
-    [TYPE_S16] = {"s16", "int16_t", 2},          [TYPE_S32] = {"s32", "int32_t", 4},
-    [TYPE_S64] = {"s64", "int64_t", 8},          [TYPE_F32] = {"f32", "float", 4},
-    [TYPE_F64] = {"f64", "double", 8},           [TYPE_CHAR] = {"char", "uint32_t", 4},
-    [TYPE_STRING] = {"string", "CodecBytes", 4}, [TYPE_BYTES] = {"list<u8>", "CodecBytes", 4},
+    [TYPE_BOOL] = {"bool", 1},         [TYPE_U8] = {"uint8_t", 1},
+    [TYPE_U16] = {"uint16_t", 2},      [TYPE_U32] = {"uint32_t", 4},
+    [TYPE_U64] = {"uint64_t", 8},      [TYPE_S8] = {"int8_t", 1},
+    [TYPE_S16] = {"int16_t", 2},       [TYPE_S32] = {"int32_t", 4},
+    [TYPE_S64] = {"int64_t", 8},       [TYPE_F32] = {"float", 4},
+    [TYPE_F64] = {"double", 8},        [TYPE_CHAR] = {"uint32_t", 4},
+    [TYPE_STRING] = {"CodecBytes", 4}, [TYPE_BYTES] = {"CodecBytes", 4},
 };
 
-/* With `plain`, as a part of a name: words and '-' only. */
-static const char *spelled(const Type *type, bool plain)
+/* The name of a type that has none, of its parts: words and '-' only. */
+static const char *made_name(const Type *type)
 {
     if (type == NULL) {
-        return plain ? "none" : "_";
+        return "none";
     }
     if (type->kind <= TYPE_LAST_SIMPLE) {
-        return plain && type->kind == TYPE_BYTES ? "bytes" : simple[type->kind].text;
+        return type->kind == TYPE_BYTES ? "bytes" : type_text(type);
     }
-    if (plain && (type->kind == TYPE_NAME || type->kind == TYPE_ALIAS)) {
-        return spelled(type->target, plain);
+    if (type->kind == TYPE_NAME || type->kind == TYPE_ALIAS) {
+        return made_name(type->target);
     }
     if (type->kind >= TYPE_RECORD) {
         return type->name;
@@ -36,21 +35,11 @@ static const char *spelled(const Type *type, bool plain)
     const char *text = type->kind == TYPE_LIST     ? "list"
                        : type->kind == TYPE_OPTION ? "option"
                        : type->kind == TYPE_RESULT ? "result"
-                       : plain                     ? take_printf("tuple%zu", type->member_count)
-                                                   : "tuple";
+                                                   : take_printf("tuple%zu", type->member_count);
     for (size_t i = 0; i < type->member_count; i++) {
-        text = take_printf("%s%s%s", text,
-                           plain    ? "-"
-                           : i == 0 ? "<"
-                                    : ", ",
-                           spelled(type->members[i].type, plain));
+        text = take_printf("%s-%s", text, made_name(type->members[i].type));
     }
-    return plain ? text : take_printf("%s>", text);
-}
-
-const char *type_text(const Type *type)
-{
-    return spelled(type, false);
+    return text;
 }
 
 static bool same(Type *a, Type *b)
@@ -149,7 +138,7 @@ static Type *place(Schema *schema, Type *type)
         }
     }
     if (type->kind < TYPE_RECORD) {
-        const char *name = spelled(type, true);
+        const char *name = made_name(type);
         const char *full = name;
         for (unsigned n = 2; name_taken(schema, full); n++) {
             full = take_printf("%s-%u", name, n);
@@ -178,11 +167,6 @@ Type *placed_type(const Schema *schema, Type *type)
         }
     }
     return NULL;
-}
-
-bool type_is_named(const Type *type)
-{
-    return type->kind >= TYPE_RECORD;
 }
 
 static void mark_key(Type *type)

@@ -1,5 +1,5 @@
 /* main.c - wit_codegen check | generate. */
-#include "wit.h"
+#include "emit.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -64,34 +64,6 @@ static void generate(const Job *job)
     }
 }
 
-/* Tables of several files share one space of numbers, and types one space of C names. */
-static void check_together(const Job *job)
-{
-    for (size_t a = 0; a < job->count; a++) {
-        for (size_t b = 0; b < a; b++) {
-            const Schema *x = job->schemas[a];
-            const Schema *y = job->schemas[b];
-            Place top = {x->file, 1, 1};
-            if (strcmp(x->package, y->package) == 0) {
-                mistake(top, "package '%s' is also in %s", x->package, y->file);
-            }
-            if (x->table_count > 0 && y->table_count > 0 &&
-                x->dbi_base < y->dbi_base + y->table_count &&
-                y->dbi_base < x->dbi_base + x->table_count) {
-                mistake(top, "tables %u to %zu overlap with those of %s", x->dbi_base,
-                        x->dbi_base + x->table_count - 1, y->file);
-            }
-            for (size_t i = 0; i < x->table_count * y->table_count; i++) {
-                const Table *table = &x->tables[i % x->table_count];
-                if (strcmp(table->name, y->tables[i / x->table_count].name) == 0) {
-                    mistake(table->key->at, "there is a table '%s' in %s already", table->name,
-                            y->file);
-                }
-            }
-        }
-    }
-}
-
 static const char *value_of(char **argv, int argc, int *i)
 {
     if (++*i >= argc) {
@@ -106,6 +78,7 @@ int main(int argc, char **argv)
     const char *command = argc > 1 ? argv[1] : "";
     bool check_only = strcmp(command, "check") == 0;
 
+    die_as("wit_codegen", 2);
     if (!check_only && strcmp(command, "generate") != 0) {
         fputs(usage, stderr);
         return 2;
@@ -133,16 +106,10 @@ int main(int argc, char **argv)
     }
     size_t tables = 0;
     size_t types = 0;
+    check_schemas(job.schemas, job.count);
     for (size_t i = 0; i < job.count; i++) {
-        size_t before = mistake_count();
-        if (before == 0) {
-            check_schema(job.schemas[i]);
-        }
         tables += job.schemas[i]->table_count;
         types += job.schemas[i]->type_count;
-    }
-    if (mistake_count() == 0) {
-        check_together(&job);
     }
     for (size_t i = 0; i < job.count && job.src != NULL && mistake_count() == 0; i++) {
         check_status(job.schemas[i], job.src);

@@ -2,10 +2,11 @@
  *
  * Code names a table by its constant WIT_DBI_NAME; a table is open to code if some file under the
  * directory names it. */
-#include "wit.h"
+#include "emit.h"
 
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 
 static bool is_word(char c)
@@ -49,7 +50,11 @@ static bool named_under(const char *directory, const char *word)
             found = named_under(path, word);
         } else if (is_source(entry->d_name)) {
             size_t len;
-            found = names(read_text(path, &len), word);
+            const char *text = read_text(path, &len);
+            if (text == NULL) {
+                die("cannot read %s: %s", path, strerror(errno));
+            }
+            found = names(text, word);
         }
     }
     closedir(dir);

@@ -3,7 +3,7 @@
  * The token to look at is always there: lexer_next moves on to the one behind it. Only three
  * slashes make documentation; other comments are skipped. A minus between letters belongs to a
  * name, as in WIT, so a subtraction needs a space. */
-#include "wit.h"
+#include "schema/schema.h"
 
 #include <ctype.h>
 #include <errno.h>

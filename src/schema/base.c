@@ -1,7 +1,6 @@
-/* base.c - memory, mistakes, names and text. */
-#include "wit.h"
+/* base.c - memory, mistakes and text. */
+#include "schema/schema.h"
 
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,8 @@ typedef struct Block {
 } Block;
 
 static Block *blocks;
+static Mistake *mistakes;
+static size_t mistakes_made;
 
 void *take(size_t size)
 {
@@ -32,6 +33,17 @@ void release_all(void)
         free(blocks);
         blocks = next;
     }
+    mistakes = NULL;
+    mistakes_made = 0;
+}
+
+static const char *die_name = "schema";
+static int die_status = 2;
+
+void die_as(const char *program, int status)
+{
+    die_name = program;
+    die_status = status;
 }
 
 void die(const char *format, ...)
@@ -39,12 +51,12 @@ void die(const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    fputs("wit_codegen: ", stderr);
+    fprintf(stderr, "%s: ", die_name);
     vfprintf(stderr, format, args);
     fputc('\n', stderr);
     va_end(args);
     release_all();
-    exit(2);
+    exit(die_status);
 }
 
 char *take_text(const char *text, size_t len)
@@ -90,14 +102,6 @@ void *take_more(void *items, size_t count, size_t size)
     return more;
 }
 
-typedef struct Mistake {
-    Place at;
-    const char *text;
-} Mistake;
-
-static Mistake *mistakes;
-static size_t mistakes_made;
-
 void mistake(Place at, const char *format, ...)
 {
     va_list args;
@@ -128,11 +132,17 @@ static int by_place(const void *a, const void *b)
     return order != 0 ? order : strcmp(x->text, y->text);
 }
 
-void report_mistakes(void)
+const Mistake *mistakes_sorted(void)
 {
     if (mistakes_made > 0) {
         qsort(mistakes, mistakes_made, sizeof *mistakes, by_place);
     }
+    return mistakes;
+}
+
+void report_mistakes(void)
+{
+    (void)mistakes_sorted();
     for (size_t i = 0; i < mistakes_made; i++) {
         const Mistake *m = &mistakes[i];
         fprintf(stderr, "%s:%u:%u: %s\n", m->at.file, m->at.line, m->at.column, m->text);
@@ -149,69 +159,4 @@ void out(Buf *buf, const char *format, ...)
     if (buf_append_str(buf, text) != SAP_OK) {
         die("out of memory");
     }
-}
-
-static const char *renamed(const char *name, int (*letter)(int))
-{
-    char *text = take_text(name, strlen(name));
-
-    for (char *p = text; *p != '\0'; p++) {
-        *p = *p == '-' ? '_' : (char)letter((unsigned char)*p);
-    }
-    return text;
-}
-
-const char *snake(const char *name)
-{
-    static const char *const taken[] = {
-        "auto",  "bool",     "break",  "case",     "char",   "const",    "continue", "default",
-        "do",    "double",   "else",   "enum",     "extern", "false",    "float",    "for",
-        "goto",  "if",       "inline", "int",      "long",   "register", "restrict", "return",
-        "short", "signed",   "sizeof", "static",   "struct", "switch",   "true",     "typedef",
-        "union", "unsigned", "void",   "volatile", "while",
-    };
-
-    for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++) {
-        if (strcmp(name, taken[i]) == 0) {
-            return take_printf("%s_", name);
-        }
-    }
-    return renamed(name, tolower);
-}
-
-const char *upper(const char *name)
-{
-    return renamed(name, toupper);
-}
-
-const char *camel(const char *name)
-{
-    char *text = take_text(name, strlen(name));
-    char *to = text;
-    bool first = true;
-
-    for (const char *p = name; *p != '\0'; p++) {
-        if (*p == '-') {
-            first = true;
-            continue;
-        }
-        *to++ = first ? (char)toupper((unsigned char)*p) : *p;
-        first = false;
-    }
-    *to = '\0';
-    return text;
-}
-
-const char *c_string(const char *text)
-{
-    Buf buf = {0};
-
-    out(&buf, "\"");
-    for (const char *p = text; *p != '\0'; p++) {
-        out(&buf, *p == '"' || *p == '\\' ? "\\%c" : "%c", *p);
-    }
-    out(&buf, "\"");
-    const char *quoted = take_text((const char *)buf.data, buf.len);
-    buf_release(&buf);
-    return quoted;
 }

@@ -5,9 +5,10 @@
  *
  * Documentation above the package, a declaration or a field may hold annotations, one a line. After
  * a mistake reading goes on behind the declaration that it is in. */
-#include "wit.h"
+#include "schema/schema.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -486,7 +487,7 @@ static void parse_package(Parser *parser)
     expect(parser, "package");
     (void)expect_name(parser, "a package", &at);
     expect(parser, ":");
-    schema->package = expect_name(parser, "a package", &at);
+    schema->package = expect_name(parser, "a package", &schema->at);
     if (accept(parser, "@")) {
         parse_version(parser, schema);
     }
@@ -513,7 +514,7 @@ const char *read_text(const char *file, size_t *len_out)
     size_t n;
 
     if (in == NULL) {
-        die("cannot open %s", file);
+        return NULL;
     }
     while ((n = fread(piece, 1, sizeof piece, in)) > 0) {
         if (buf_append(&buf, piece, n) != SAP_OK) {
@@ -521,12 +522,15 @@ const char *read_text(const char *file, size_t *len_out)
         }
     }
     bool failed = ferror(in) != 0;
+    int error = errno;
     fclose(in);
+    const char *text = NULL;
     if (failed) {
-        die("cannot read %s", file);
+        errno = error;
+    } else {
+        text = take_text(buf.len == 0 ? "" : (const char *)buf.data, buf.len);
+        *len_out = buf.len;
     }
-    const char *text = take_text(buf.len == 0 ? "" : (const char *)buf.data, buf.len);
-    *len_out = buf.len;
     buf_release(&buf);
     return text;
 }
@@ -537,6 +541,9 @@ Schema *read_schema(const char *file)
     size_t len;
     const char *text = read_text(file, &len);
 
+    if (text == NULL) {
+        die("cannot read %s: %s", file, strerror(errno));
+    }
     parser.schema = take(sizeof *parser.schema);
     parser.schema->file = file;
     lexer_start(&parser.lexer, (Place){file, 1, 1}, text, len);

@@ -1,15 +1,13 @@
-/* wit.h - a schema in memory, and the steps from text to C.
+/* schema.h - a schema in memory, and the steps from text to one that can be used.
  *
- *   read_schema   text -> Schema        lexer.c, parser.c
- *   check_schema  names, types, tables  check.c, refine.c
- *   layout        order, names, sizes   layout.c
- *   emit_*        C, manifest, pages    emit_*.c
+ *   read_schema    text -> Schema        lexer.c, parser.c
+ *   check_schemas  names, types, tables  check.c, refine.c
  *
- * Everything lives until the process ends: a generator runs once, so nothing is freed on the way
- * and `take` never answers NULL. A mistake of the schema is reported with its place and reading
- * goes on; no step after one that reported a mistake runs. Output depends on the input alone. */
-#ifndef SAPLING_TOOLS_WIT_H
-#define SAPLING_TOOLS_WIT_H
+ * Everything lives until release_all: those who read schemas do so once, so nothing is freed on the
+ * way and `take` never answers NULL. A mistake of the schema is remembered with its place and reading
+ * goes on; a schema may be used only if there are no mistakes. For one thread. */
+#ifndef SAPLING_SCHEMA_SCHEMA_H
+#define SAPLING_SCHEMA_SCHEMA_H
 
 #include "common/buf.h"
 
@@ -31,12 +29,25 @@ char *take_printf(const char *format, ...) __attribute__((format(printf, 1, 2)))
 /* The array `items` of `count` elements with room for one more, which is zeroed. */
 void *take_more(void *items, size_t count, size_t size);
 void release_all(void);
-_Noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Remembers a mistake; report_mistakes prints them in the order of their places. */
+/* Says why on standard error and ends the program, by the name and status of die_as. */
+_Noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void die_as(const char *program, int status);
+
+typedef struct Mistake {
+    Place at;
+    const char *text;
+} Mistake;
+
 void mistake(Place at, const char *format, ...) __attribute__((format(printf, 2, 3)));
 size_t mistake_count(void);
+/* In the order of their places; borrowed until the next mistake. NULL: none. */
+const Mistake *mistakes_sorted(void);
+/* Prints them on standard error. */
 void report_mistakes(void);
+
+/* Appends text; ends the program without memory. */
+void out(Buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 typedef enum {
     TOKEN_END,
@@ -157,6 +168,7 @@ typedef struct Table {
 
 typedef struct Schema {
     const char *file;
+    Place at;            /* of the package's name */
     const char *package; /* the part after the colon */
     const char *doc;
     uint32_t major;
@@ -172,82 +184,38 @@ typedef struct Schema {
     size_t table_count;
 } Schema;
 
-/* Each reports mistakes; the schema is whole if there are none. */
+/* Mistakes are remembered. Ends the program if the file cannot be read. */
 Schema *read_schema(const char *file);
-void check_schema(Schema *schema);
-void layout_schema(Schema *schema);
+/* Checks each, and what several share: numbers and names of tables, names of packages. Nothing is
+ * checked if reading found mistakes. */
+void check_schemas(Schema *const *schemas, size_t count);
 
-/* Reports tables whose @status is not what the C files under `directory` do. */
-void check_status(Schema *schema, const char *directory);
-
-/* All of a file; ends the program if it cannot be read. */
+/* All of a file; NULL: errno tells why not. */
 const char *read_text(const char *file, size_t *len_out);
+
+/* --- types (types.c) ------------------------------------------------------------------------- */
 
 /* The type behind names and aliases. NULL if one of them is unknown. */
 Type *real_type(Type *type);
 Type *find_type(const Schema *schema, const char *name);
+const Member *find_member(const Type *type, const char *name);
 bool type_is_integer(TypeKind kind);
 bool type_is_signed(TypeKind kind);
 unsigned type_bits(TypeKind kind); /* of an integer */
+/* Whether it is one of the types that the schema gives a name. */
+bool type_is_named(const Type *type);
 /* Bytes of the number of an enum's or variant's case; of flags, all their bytes. */
 unsigned tag_bytes(const Type *type);
 unsigned flag_bytes(const Type *type);
 /* The first field from which on all are options, in a record that may grow. */
 size_t growth_start(const Type *record);
+const char *type_text(const Type *type); /* as in the schema */
+const char *kind_text(const Type *type); /* "record" and so on */
+
+/* --- refinements (refine.c) ------------------------------------------------------------------ */
 
 /* Parses, and later checks, the expression of a refinement. `field` is NULL above a record. */
 Expr *refine_parse(Lexer *lexer);
 void refine_check(const Type *record, const Member *field, Refinement *refinement);
-/* The expression in C, over the record `v`, with `bad` as the place of what cannot be computed. */
-void refine_emit(Buf *out, const Type *record, const Member *field, const Refinement *refinement);
-/* The condition under which all options that the expression reads are present; "" for none. */
-void refine_emit_present(Buf *out, const Type *record, const Member *field,
-                         const Refinement *refinement);
-
-/* One number of the record that decides a refinement alone, and values at its edges. */
-typedef struct Edges {
-    const char *path; /* in C, below `v->` */
-    const Type *type; /* of the number; of what is measured if of_length */
-    bool of_length;
-    struct {
-        bool negative;
-        uint64_t size;
-        bool holds;
-    } at[64];
-    size_t count;
-} Edges;
-
-/* False if the refinement depends on more than one number, or on none. */
-bool refine_edges(const Type *record, const Member *field, const Refinement *refinement,
-                  Edges *edges_out);
-
-void out(Buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
-const char *snake(const char *name); /* a-b -> a_b */
-const char *upper(const char *name); /* a-b -> A_B */
-const char *camel(const char *name); /* a-b -> AB, capitals first */
-const char *c_string(const char *text);
-
-void emit_header(const Schema *schema, Buf *buf);
-void emit_source(const Schema *schema, Buf *buf);
-void emit_key_functions(const Type *type, Buf *buf);
-void emit_json_header(const Schema *schema, Buf *buf);
-void emit_json_source(const Schema *schema, Buf *buf);
-void emit_samples_header(const Schema *schema, Buf *buf);
-void emit_samples_source(const Schema *schema, Buf *buf);
-void emit_dbis_header(Schema *const *schemas, size_t count, Buf *buf);
-void emit_dbis_source(Schema *const *schemas, size_t count, Buf *buf);
-void emit_manifest(Schema *const *schemas, size_t count, Buf *buf);
-void emit_page(Schema *const *schemas, size_t count, Buf *buf);
-
-const char *type_text(const Type *type); /* as in the schema */
-const char *kind_text(const Type *type); /* "record" and so on */
-/* The type that stands for `type` in Schema.order; NULL if it needs no code. */
-Type *placed_type(const Schema *schema, Type *type);
-
-/* What is the same at the head of every generated file. */
-void emit_notice(const Schema *schema, Buf *buf, const char *file, const char *about);
-
-/* Whether the type has functions of its own name for users: it has a name in the schema. */
-bool type_is_named(const Type *type);
 
 #endif

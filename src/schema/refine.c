@@ -1,43 +1,10 @@
-/* refine.c - the expressions of refinements: read, typed, written as C, and tried at their edges.
+/* refine.c - the expressions of refinements: read, typed, computed.
  *
  * Integers are computed as sign and 64-bit size, so that signed and unsigned fields mix; what
  * leaves that range, or divides by zero, makes the refinement fail. Reals are compared and computed
  * with reals only. An expression that reads an optional field holds when the field is none; has(x)
  * asks. `value` above a field is that field. */
-#include "wit.h"
-
-#include "common/codec.h"
-
-#include <inttypes.h>
-
-typedef enum { OF_ERROR, OF_BOOL, OF_INTEGER, OF_REAL, OF_CASE } ExprType;
-
-typedef enum {
-    EXPR_NUMBER,
-    EXPR_REAL,
-    EXPR_TRUTH,
-    EXPR_PATH,
-    EXPR_LEN,
-    EXPR_HAS,
-    EXPR_CASE, /* a path that turned out to be a case of the enum `type` */
-    EXPR_NOT,
-    EXPR_MINUS,
-    EXPR_BINARY
-} ExprKind;
-
-struct Expr {
-    ExprKind kind;
-    Place at;
-    const char *op;      /* of a binary one */
-    const char *name[8]; /* of a path */
-    size_t name_count;
-    uint64_t number;
-    double real;
-    Expr *left;
-    Expr *right;
-    const Type *type; /* of a path, once it is checked; of its flags if it names one */
-    bool flag;
-};
+#include "schema/refine.h"
 
 static Expr *new_expr(ExprKind kind, Place at)
 {
@@ -174,16 +141,6 @@ Expr *refine_parse(Lexer *lexer)
         mistake(lexer->now.at, "'%s' does not continue the expression", lexer->now.text);
     }
     return expr;
-}
-
-static const Member *find_member(const Type *type, const char *name)
-{
-    for (size_t i = 0; i < type->member_count; i++) {
-        if (strcmp(type->members[i].name, name) == 0) {
-            return &type->members[i];
-        }
-    }
-    return NULL;
 }
 
 static bool one_of(const char *op, size_t level)
@@ -371,55 +328,7 @@ void refine_check(const Type *record, const Member *field, Refinement *refinemen
     }
 }
 
-/* The path in C below `v->`; options are opened. With `present`, adds the conditions for that. */
-static const char *c_path(const Type *record, const Member *field, const Expr *expr, bool open_last,
-                          Buf *present)
-{
-    const Type *type = record;
-    const char *path = "";
-
-    for (size_t i = 0; i < expr->name_count; i++) {
-        if (type->kind == TYPE_FLAGS) {
-            break;
-        }
-        const Member *member = find_member(type, expr->name[i]);
-        if (member == NULL) {
-            member = field;
-        }
-        path = take_printf("%s%s%s", path, i == 0 ? "" : ".", snake(member->name));
-        type = real_type(member->type);
-        if (type->kind == TYPE_OPTION && (open_last || i + 1 < expr->name_count)) {
-            if (present != NULL) {
-                out(present, "%sv->%s.some", present->len == 0 ? "" : " && ", path);
-            }
-            path = take_printf("%s.value", path);
-            type = real_type(type->members[0].type);
-        }
-    }
-    return path;
-}
-
-static void each_present(Buf *present, const Type *record, const Member *field, const Expr *expr)
-{
-    if (expr == NULL) {
-        return;
-    }
-    if (expr->kind == EXPR_PATH || expr->kind == EXPR_LEN || expr->kind == EXPR_HAS) {
-        (void)c_path(record, field, expr, expr->kind != EXPR_HAS, present);
-    }
-    each_present(present, record, field, expr->left);
-    each_present(present, record, field, expr->right);
-}
-
-void refine_emit_present(Buf *buf, const Type *record, const Member *field,
-                         const Refinement *refinement)
-{
-    each_present(buf, record, field, refinement->expr);
-}
-
-static void emit_expr(Buf *buf, const Type *record, const Member *field, const Expr *expr);
-
-static ExprType type_of(const Expr *expr)
+ExprType refine_type(const Expr *expr)
 {
     switch (expr->kind) {
     case EXPR_REAL:
@@ -442,169 +351,34 @@ static ExprType type_of(const Expr *expr)
         }
         return expr->type->kind == TYPE_F32 || expr->type->kind == TYPE_F64 ? OF_REAL : OF_INTEGER;
     case EXPR_MINUS:
-        return type_of(expr->left);
+        return refine_type(expr->left);
     case EXPR_BINARY:
         break;
     }
     bool computes = one_of(expr->op, 3) || one_of(expr->op, 4);
-    return computes ? type_of(expr->left) : OF_BOOL;
+    return computes ? refine_type(expr->left) : OF_BOOL;
 }
 
-static void emit_path(Buf *buf, const Type *record, const Member *field, const Expr *expr)
-{
-    const char *path = c_path(record, field, expr, expr->kind != EXPR_HAS, NULL);
-    const Type *type = expr->type;
-
-    if (expr->kind == EXPR_HAS) {
-        out(buf, "v->%s.some", path);
-    } else if (expr->kind == EXPR_LEN) {
-        out(buf, "codec_number_u(v->%s.%s)", path, type->kind == TYPE_LIST ? "count" : "len");
-    } else if (expr->flag) {
-        size_t bit = (size_t)(find_member(type, expr->name[expr->name_count - 1]) - type->members);
-        if (flag_bytes(type) > 8) {
-            out(buf, "codec_bit(v->%s.bits, %zu)", path, bit);
-        } else {
-            out(buf, "(((uint64_t)v->%s >> %zu & 1) != 0)", path, bit);
-        }
-    } else if (type->kind == TYPE_BOOL || type->kind == TYPE_ENUM || type->kind == TYPE_F32 ||
-               type->kind == TYPE_F64) {
-        out(buf, type->kind == TYPE_F32 ? "(double)v->%s" : "v->%s", path);
-    } else {
-        out(buf, "codec_number_%c(v->%s)", type_is_signed(type->kind) ? 's' : 'u', path);
-    }
-}
-
-static void emit_binary(Buf *buf, const Type *record, const Member *field, const Expr *expr)
-{
-    static const struct {
-        const char *op;
-        const char *name;
-    } names[] = {{"+", "add"}, {"-", "sub"}, {"*", "mul"}, {"/", "div"}, {"%", "mod"}};
-    bool integer = type_of(expr->left) == OF_INTEGER;
-    const char *name = "compare";
-
-    if (!integer) {
-        out(buf, "(");
-        emit_expr(buf, record, field, expr->left);
-        out(buf, " %s ", expr->op);
-        emit_expr(buf, record, field, expr->right);
-        out(buf, ")");
-        return;
-    }
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(expr->op, names[i].op) == 0) {
-            name = names[i].name;
-        }
-    }
-    bool compare = name[0] == 'c';
-    out(buf, "%scodec_number_%s(", compare ? "(" : "", name);
-    emit_expr(buf, record, field, expr->left);
-    out(buf, ", ");
-    emit_expr(buf, record, field, expr->right);
-    if (compare) {
-        out(buf, ") %s 0)", expr->op);
-    } else {
-        out(buf, ", &bad)");
-    }
-}
-
-static void emit_expr(Buf *buf, const Type *record, const Member *field, const Expr *expr)
-{
-    switch (expr->kind) {
-    case EXPR_NUMBER:
-        out(buf, "codec_number_u(UINT64_C(%" PRIu64 "))", expr->number);
-        return;
-    case EXPR_REAL:
-        out(buf, "%.17g", expr->real);
-        return;
-    case EXPR_TRUTH:
-        out(buf, expr->number != 0 ? "true" : "false");
-        return;
-    case EXPR_CASE:
-        out(buf, "%" PRIu64, expr->number);
-        return;
-    case EXPR_PATH:
-    case EXPR_LEN:
-    case EXPR_HAS:
-        emit_path(buf, record, field, expr);
-        return;
-    case EXPR_NOT:
-    case EXPR_MINUS:
-        out(buf, expr->kind == EXPR_NOT              ? "!("
-                 : type_of(expr->left) == OF_INTEGER ? "codec_number_minus("
-                                                     : "-(");
-        emit_expr(buf, record, field, expr->left);
-        out(buf, ")");
-        return;
-    case EXPR_BINARY:
-        emit_binary(buf, record, field, expr);
-        return;
-    }
-}
-
-void refine_emit(Buf *buf, const Type *record, const Member *field, const Refinement *refinement)
-{
-    emit_expr(buf, record, field, refinement->expr);
-}
-
-/* --- edges ---------------------------------------------------------------------------------- */
-
-/* What decides the expression, while it is looked for. */
-typedef struct Sole {
-    const Type *record;
-    const Member *field;
-    const Expr *expr; /* NULL: none yet */
-    const char *path;
-    bool several;
-    CodecNumber seen[16];
-    size_t seen_count;
-} Sole;
-
-static void look(Sole *sole, const Expr *expr)
-{
-    if (expr == NULL) {
-        return;
-    }
-    if (expr->kind == EXPR_NUMBER && sole->seen_count < 16) {
-        sole->seen[sole->seen_count++] = codec_number_u(expr->number);
-    }
-    if (expr->kind == EXPR_MINUS && expr->left->kind == EXPR_NUMBER && sole->seen_count < 16) {
-        sole->seen[sole->seen_count++] = codec_number_minus(codec_number_u(expr->left->number));
-    }
-    if (expr->kind == EXPR_HAS || expr->kind == EXPR_CASE || expr->kind == EXPR_REAL) {
-        sole->several = true;
-    }
-    if (expr->kind == EXPR_PATH || expr->kind == EXPR_LEN) {
-        const char *path = c_path(sole->record, sole->field, expr, true, NULL);
-        bool number = expr->kind == EXPR_LEN || type_is_integer(expr->type->kind);
-        bool again =
-            sole->expr != NULL && sole->expr->kind == expr->kind && strcmp(sole->path, path) == 0;
-        sole->several = sole->several || !number || (sole->expr != NULL && !again) || expr->flag;
-        sole->expr = expr;
-        sole->path = path;
-    }
-    look(sole, expr->left);
-    look(sole, expr->right);
-}
+/* --- one number -------------------------------------------------------------------------- */
 
 static CodecNumber value_of(const Expr *expr, CodecNumber at, bool *bad);
 
-static bool holds_at(const Expr *expr, CodecNumber at, bool *bad)
+bool refine_holds_at(const Expr *expr, CodecNumber at, bool *bad)
 {
     if (expr->kind == EXPR_TRUTH) {
         return expr->number != 0;
     }
     if (expr->kind == EXPR_NOT) {
-        return !holds_at(expr->left, at, bad);
+        return !refine_holds_at(expr->left, at, bad);
     }
     if (strcmp(expr->op, "&&") == 0) {
-        return holds_at(expr->left, at, bad) && holds_at(expr->right, at, bad);
+        return refine_holds_at(expr->left, at, bad) && refine_holds_at(expr->right, at, bad);
     }
     if (strcmp(expr->op, "||") == 0) {
-        return holds_at(expr->left, at, bad) || holds_at(expr->right, at, bad);
+        return refine_holds_at(expr->left, at, bad) || refine_holds_at(expr->right, at, bad);
     }
-    if (type_of(expr->left) == OF_BOOL) {
-        bool same = holds_at(expr->left, at, bad) == holds_at(expr->right, at, bad);
+    if (refine_type(expr->left) == OF_BOOL) {
+        bool same = refine_holds_at(expr->left, at, bad) == refine_holds_at(expr->right, at, bad);
         return same == (expr->op[0] == '=');
     }
     int order = codec_number_compare(value_of(expr->left, at, bad), value_of(expr->right, at, bad));
@@ -645,62 +419,4 @@ static CodecNumber value_of(const Expr *expr, CodecNumber at, bool *bad)
     default:
         return codec_number_mod(left, right, bad);
     }
-}
-
-static void add_edge(Edges *edges, const Expr *expr, CodecNumber at)
-{
-    const Type *type = edges->type;
-    bool is_signed = !edges->of_length && type_is_signed(type->kind);
-    unsigned bits = edges->of_length ? 16 : type_bits(type->kind);
-    uint64_t most = is_signed ? (UINT64_C(1) << (bits - 1)) - 1
-                              : (bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1);
-    bool bad = false;
-
-    if (at.negative ? !is_signed || at.size > most + 1 : at.size > most) {
-        return;
-    }
-    for (size_t i = 0; i < edges->count; i++) {
-        if (edges->at[i].negative == at.negative && edges->at[i].size == at.size) {
-            return;
-        }
-    }
-    if (edges->count == sizeof edges->at / sizeof edges->at[0]) {
-        return;
-    }
-    bool holds = holds_at(expr, at, &bad);
-    edges->at[edges->count].negative = at.negative;
-    edges->at[edges->count].size = at.size;
-    edges->at[edges->count].holds = holds && !bad;
-    edges->count++;
-}
-
-bool refine_edges(const Type *record, const Member *field, const Refinement *refinement,
-                  Edges *edges_out)
-{
-    Sole sole = {record, field, NULL, NULL, false, {{0}}, 0};
-
-    look(&sole, refinement->expr);
-    if (sole.several || sole.expr == NULL) {
-        return false;
-    }
-    bool of_length = sole.expr->kind == EXPR_LEN;
-    if (of_length && sole.expr->type->kind == TYPE_LIST) {
-        return false;
-    }
-    *edges_out = (Edges){sole.path, sole.expr->type, of_length, {{0}}, 0};
-    CodecNumber one = codec_number_u(1);
-    for (size_t i = 0; i < sole.seen_count; i++) {
-        bool bad = false;
-        add_edge(edges_out, refinement->expr, sole.seen[i]);
-        CodecNumber below = codec_number_sub(sole.seen[i], one, &bad);
-        if (!bad) {
-            add_edge(edges_out, refinement->expr, below);
-        }
-        bad = false;
-        CodecNumber above = codec_number_add(sole.seen[i], one, &bad);
-        if (!bad) {
-            add_edge(edges_out, refinement->expr, above);
-        }
-    }
-    return true;
 }

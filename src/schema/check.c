@@ -1,65 +1,10 @@
 /* check.c - whether a schema means something: names, cycles, fields, tables, annotations. */
-#include "wit.h"
+#include "schema/schema.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 
 enum { MOST_CASES = 65536 };
-
-Type *find_type(const Schema *schema, const char *name)
-{
-    for (size_t i = 0; i < schema->type_count; i++) {
-        if (strcmp(schema->types[i]->name, name) == 0) {
-            return schema->types[i];
-        }
-    }
-    return NULL;
-}
-
-Type *real_type(Type *type)
-{
-    while (type != NULL && (type->kind == TYPE_NAME || type->kind == TYPE_ALIAS)) {
-        type = type->target;
-    }
-    return type;
-}
-
-bool type_is_integer(TypeKind kind)
-{
-    return kind >= TYPE_U8 && kind <= TYPE_S64;
-}
-
-bool type_is_signed(TypeKind kind)
-{
-    return kind >= TYPE_S8 && kind <= TYPE_S64;
-}
-
-unsigned type_bits(TypeKind kind)
-{
-    return 8u << (unsigned)(type_is_signed(kind) ? kind - TYPE_S8 : kind - TYPE_U8);
-}
-
-unsigned tag_bytes(const Type *type)
-{
-    return type->member_count > 256 ? 2 : 1;
-}
-
-unsigned flag_bytes(const Type *type)
-{
-    unsigned bytes = (unsigned)(type->member_count + 7) / 8;
-
-    return bytes <= 2 ? bytes : bytes <= 4 ? 4 : bytes <= 8 ? 8 : bytes;
-}
-
-size_t growth_start(const Type *record)
-{
-    size_t start = record->member_count;
-
-    while (start > 0 && real_type(record->members[start - 1].type)->kind == TYPE_OPTION) {
-        start--;
-    }
-    return start;
-}
 
 static void resolve(const Schema *schema, Type *type)
 {
@@ -102,14 +47,6 @@ static void find_cycle(Type *type)
     }
     find_cycle(type->target);
     type->visit = 2;
-}
-
-const char *kind_text(const Type *type)
-{
-    return type->kind == TYPE_RECORD    ? "record"
-           : type->kind == TYPE_VARIANT ? "variant"
-           : type->kind == TYPE_ENUM    ? "enum"
-                                        : "flags";
 }
 
 static void check_names(const Schema *schema)
@@ -306,7 +243,7 @@ static void check_refinements(const Schema *schema)
     }
 }
 
-void check_schema(Schema *schema)
+static void check_schema(Schema *schema)
 {
     check_names(schema);
     for (size_t i = 0; i < schema->type_count; i++) {
@@ -323,4 +260,42 @@ void check_schema(Schema *schema)
     }
     check_tables(schema);
     check_refinements(schema);
+}
+
+/* Tables of several files share one space of numbers, and types one space of C names. */
+static void check_together(Schema *const *schemas, size_t count)
+{
+    for (size_t a = 0; a < count; a++) {
+        for (size_t b = 0; b < a; b++) {
+            const Schema *x = schemas[a];
+            const Schema *y = schemas[b];
+            Place top = {x->file, 1, 1};
+            if (strcmp(x->package, y->package) == 0) {
+                mistake(top, "package '%s' is also in %s", x->package, y->file);
+            }
+            if (x->table_count > 0 && y->table_count > 0 &&
+                x->dbi_base < y->dbi_base + y->table_count &&
+                y->dbi_base < x->dbi_base + x->table_count) {
+                mistake(top, "tables %u to %zu overlap with those of %s", x->dbi_base,
+                        x->dbi_base + x->table_count - 1, y->file);
+            }
+            for (size_t i = 0; i < x->table_count * y->table_count; i++) {
+                const Table *table = &x->tables[i % x->table_count];
+                if (strcmp(table->name, y->tables[i / x->table_count].name) == 0) {
+                    mistake(table->key->at, "there is a table '%s' in %s already", table->name,
+                            y->file);
+                }
+            }
+        }
+    }
+}
+
+void check_schemas(Schema *const *schemas, size_t count)
+{
+    for (size_t i = 0; i < count && mistake_count() == 0; i++) {
+        check_schema(schemas[i]);
+    }
+    if (mistake_count() == 0) {
+        check_together(schemas, count);
+    }
 }

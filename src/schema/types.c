@@ -1,0 +1,108 @@
+/* types.c - what can be asked of one type. */
+#include "schema/schema.h"
+
+static const char *const simple[] = {
+    [TYPE_BOOL] = "bool",     [TYPE_U8] = "u8",          [TYPE_U16] = "u16", [TYPE_U32] = "u32",
+    [TYPE_U64] = "u64",       [TYPE_S8] = "s8",          [TYPE_S16] = "s16", [TYPE_S32] = "s32",
+    [TYPE_S64] = "s64",       [TYPE_F32] = "f32",        [TYPE_F64] = "f64", [TYPE_CHAR] = "char",
+    [TYPE_STRING] = "string", [TYPE_BYTES] = "list<u8>",
+};
+
+Type *find_type(const Schema *schema, const char *name)
+{
+    for (size_t i = 0; i < schema->type_count; i++) {
+        if (strcmp(schema->types[i]->name, name) == 0) {
+            return schema->types[i];
+        }
+    }
+    return NULL;
+}
+
+Type *real_type(Type *type)
+{
+    while (type != NULL && (type->kind == TYPE_NAME || type->kind == TYPE_ALIAS)) {
+        type = type->target;
+    }
+    return type;
+}
+
+bool type_is_integer(TypeKind kind)
+{
+    return kind >= TYPE_U8 && kind <= TYPE_S64;
+}
+
+bool type_is_signed(TypeKind kind)
+{
+    return kind >= TYPE_S8 && kind <= TYPE_S64;
+}
+
+unsigned type_bits(TypeKind kind)
+{
+    return 8u << (unsigned)(type_is_signed(kind) ? kind - TYPE_S8 : kind - TYPE_U8);
+}
+
+unsigned tag_bytes(const Type *type)
+{
+    return type->member_count > 256 ? 2 : 1;
+}
+
+unsigned flag_bytes(const Type *type)
+{
+    unsigned bytes = (unsigned)(type->member_count + 7) / 8;
+
+    return bytes <= 2 ? bytes : bytes <= 4 ? 4 : bytes <= 8 ? 8 : bytes;
+}
+
+size_t growth_start(const Type *record)
+{
+    size_t start = record->member_count;
+
+    while (start > 0 && real_type(record->members[start - 1].type)->kind == TYPE_OPTION) {
+        start--;
+    }
+    return start;
+}
+
+const Member *find_member(const Type *type, const char *name)
+{
+    for (size_t i = 0; i < type->member_count; i++) {
+        if (strcmp(type->members[i].name, name) == 0) {
+            return &type->members[i];
+        }
+    }
+    return NULL;
+}
+
+bool type_is_named(const Type *type)
+{
+    return type->kind >= TYPE_RECORD;
+}
+
+const char *kind_text(const Type *type)
+{
+    return type->kind == TYPE_RECORD    ? "record"
+           : type->kind == TYPE_VARIANT ? "variant"
+           : type->kind == TYPE_ENUM    ? "enum"
+                                        : "flags";
+}
+
+const char *type_text(const Type *type)
+{
+    if (type == NULL) {
+        return "_";
+    }
+    if (type->kind <= TYPE_LAST_SIMPLE) {
+        return simple[type->kind];
+    }
+    if (type->kind >= TYPE_RECORD) {
+        return type->name;
+    }
+    const char *text = type->kind == TYPE_LIST     ? "list"
+                       : type->kind == TYPE_OPTION ? "option"
+                       : type->kind == TYPE_RESULT ? "result"
+                                                   : "tuple";
+    for (size_t i = 0; i < type->member_count; i++) {
+        text = take_printf("%s%s%s", text, i == 0 ? "<" : ", ", type_text(type->members[i].type));
+    }
+    return take_printf("%s>", text);
+}
