@@ -75,7 +75,7 @@ include mk/amalgamation.mk
 
 .PHONY: all help clean clang FORCE
 
-all: build/libsapling.a build/libsapling.so build/sapling ## Build the library and the command
+all: build/libsapling.a build/libsapling.so build/sapling build/schema_diff ## Build the library, the command and schema_diff
 
 clang: build/clang/libsapling.a build/clang/libsapling.so build/clang/sapling ## Build the library and the command with clang
 

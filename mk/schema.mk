@@ -14,12 +14,20 @@ WIT_SCHEMAS   := $(sort $(wildcard schemas/wit/*.wit))
 build/release/obj/tools/%.o: tools/%.c build/release/flags
 	@mkdir -p $(@D)
 	@echo '  CC      $@'
-	$(Q)$(call compile,release,$(WARN_SRC)) -c -o $@ $<
+	$(Q)$(call compile,release,$(WARN_SRC),$(JANSSON_CFLAGS)) -c -o $@ $<
 
 build/wit_codegen: $(WIT_TOOL_OBJS) $(call schema_objs,release) \
                    $(filter build/release/obj/src/common/%,$(call lib_objs,release))
 	@echo '  LD      $@'
 	$(Q)$(CC_release) -pie $(LDFLAGS_ALL) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
+
+SCHEMA_DIFF      := build/schema_diff
+SCHEMA_DIFF_OBJS := $(patsubst %.c,build/release/obj/%.o,$(sort $(wildcard tools/schema_diff/*.c)))
+
+$(SCHEMA_DIFF): $(SCHEMA_DIFF_OBJS) $(call schema_objs,release) \
+                $(filter build/release/obj/src/common/%,$(call lib_objs,release))
+	@echo '  LD      $@'
+	$(Q)$(CC_release) -pie $(LDFLAGS_ALL) $(LDFLAGS) -o $@ $^ $(JANSSON_LIBS) $(LIB_LIBS)
 
 -include $(wildcard build/release/obj/tools/*/*.d)
 
@@ -71,7 +79,7 @@ SCHEMA_PAGE     := docs/reference/row-layouts.md
 SCHEMA_AGAIN    := build/wit/again
 
 .PHONY: schema-check wit-schema-check wit-schema-generate wit-schema-cc-check wit-schema-same \
-        wit-schema-test
+        wit-schema-test schema-diff-test
 
 wit-schema-check: $(WIT_TOOL) ## Parse and check the schemas, and compare their tables with the code
 	$(Q)$(WIT_TOOL) check --src src $(WIT_SCHEMAS)
@@ -95,4 +103,7 @@ wit-schema-same: $(WIT_TOOL)
 wit-schema-test: $(WIT_TOOL) ## Test the reader of schemas with one mistake of each kind
 	$(Q)$(PYTHON) tests/tools/wit_codegen_test.py $(WIT_TOOL)
 
-schema-check: wit-schema-check wit-schema-same wit-schema-cc-check wit-schema-test ## Check schemas, manifest and all generated code
+schema-diff-test: $(SCHEMA_DIFF) ## Test the comparison of schemas with one change of each kind
+	$(Q)$(PYTHON) tests/tools/schema_diff_test.py $(SCHEMA_DIFF)
+
+schema-check: wit-schema-check wit-schema-same wit-schema-cc-check wit-schema-test schema-diff-test ## Check schemas, manifest and all generated code

@@ -117,18 +117,22 @@ size_t mistake_count(void)
     return mistakes_made;
 }
 
+int place_order(Place a, Place b)
+{
+    int order = strcmp(a.file, b.file);
+
+    if (order == 0) {
+        order = (a.line > b.line) - (a.line < b.line);
+    }
+    return order != 0 ? order : (a.column > b.column) - (a.column < b.column);
+}
+
 static int by_place(const void *a, const void *b)
 {
     const Mistake *x = a;
     const Mistake *y = b;
-    int order = strcmp(x->at.file, y->at.file);
+    int order = place_order(x->at, y->at);
 
-    if (order == 0) {
-        order = (x->at.line > y->at.line) - (x->at.line < y->at.line);
-    }
-    if (order == 0) {
-        order = (x->at.column > y->at.column) - (x->at.column < y->at.column);
-    }
     return order != 0 ? order : strcmp(x->text, y->text);
 }
 

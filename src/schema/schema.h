@@ -21,6 +21,9 @@ typedef struct Place {
     uint32_t column; /* in bytes, from 1 */
 } Place;
 
+/* Below, at or above 0, by file, line and column. */
+int place_order(Place a, Place b);
+
 /* Zeroed memory that is given back by release_all. */
 void *take(size_t size);
 char *take_text(const char *text, size_t len);
