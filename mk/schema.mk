@@ -8,6 +8,7 @@ WIT_TOOL_OBJS := $(WIT_TOOL_SRCS:%.c=build/release/obj/%.o)
 # What reads schemas needs no JSON library; what reads rows by them does.
 SCHEMA_SRCS   := $(filter-out %_json.c,$(sort $(wildcard src/schema/*.c)))
 schema_objs    = $(SCHEMA_SRCS:%.c=build/$1/obj/%.o)
+rows_objs      = $(call schema_objs,$1) build/$1/obj/src/schema/value_json.o build/$1/obj/src/json/codec_json.o
 WIT_TOOL      := build/wit_codegen
 WIT_SCHEMAS   := $(sort $(wildcard schemas/wit/*.wit))
 
@@ -37,7 +38,7 @@ WIT_TEST_NAMES := wit_constructs wit_constructs_json wit_constructs_samples
 WIT_TEST_FILES := $(WIT_TEST_NAMES:%=build/wit/%.c)
 GENERATED_SRCS := $(sort $(wildcard generated/*.c))
 wit_objs = $(WIT_TEST_NAMES:%=build/$1/obj/wit/%.o) $(GENERATED_SRCS:%.c=build/$1/obj/%.o) \
-           build/$1/obj/src/json/codec_json.o build/$1/obj/tests/samples/samples.o
+           $(call rows_objs,$1) build/$1/obj/tests/samples/samples.o
 
 build/wit/stamp: tests/schemas/constructs.wit $(WIT_TOOL)
 	@mkdir -p $(@D)

@@ -402,6 +402,7 @@ static void parse_declaration(Parser *parser)
     const char *name = expect_name(parser, kinds[i].what, &at);
     Type *type = new_type(kinds[i].kind, at);
     type->name = name;
+    type->title = take_printf("%s %s", kinds[i].name, name);
     type->doc = doc.text;
     if (type->kind == TYPE_ALIAS) {
         expect(parser, "=");

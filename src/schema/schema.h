@@ -135,7 +135,8 @@ typedef struct Member {
 
 struct Type {
     TypeKind kind;
-    const char *name; /* as declared; of what has no name: made of its parts */
+    const char *name;  /* as declared; of what has no name: made of its parts */
+    const char *title; /* "record x", of what is declared and no alias */
     Place at;
     const char *doc;
     Member *members;
@@ -157,7 +158,7 @@ struct Type {
     bool nested;       /* is part of another value */
     bool owns;         /* holds memory */
     bool checked;      /* not every value of the C type is a value of this type */
-    uint64_t min_size; /* of its bytes */
+    uint64_t min_size; /* least_bytes(), once it was asked for */
     const char *c_name;
     const char *fn; /* what its functions begin with */
 };
@@ -210,6 +211,8 @@ bool type_is_named(const Type *type);
 /* Bytes of the number of an enum's or variant's case; of flags, all their bytes. */
 unsigned tag_bytes(const Type *type);
 unsigned flag_bytes(const Type *type);
+/* How few bytes a value of it has. */
+uint64_t least_bytes(Type *type);
 /* The first field from which on all are options, in a record that may grow. */
 size_t growth_start(const Type *record);
 const char *type_text(const Type *type); /* as in the schema */

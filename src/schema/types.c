@@ -53,6 +53,54 @@ unsigned flag_bytes(const Type *type)
     return bytes <= 2 ? bytes : bytes <= 4 ? 4 : bytes <= 8 ? 8 : bytes;
 }
 
+static uint64_t count_bytes(const Type *type)
+{
+    uint64_t sum = type->magic != NULL ? strlen(type->magic) : 0;
+    uint64_t least = UINT64_MAX;
+
+    for (size_t i = 0; i < type->member_count; i++) {
+        uint64_t size = type->members[i].rest ? 0 : least_bytes(type->members[i].type);
+        sum += size;
+        least = size < least ? size : least;
+    }
+    switch (type->kind) {
+    case TYPE_BOOL:
+        return 1;
+    case TYPE_F32:
+    case TYPE_CHAR:
+    case TYPE_STRING:
+    case TYPE_BYTES:
+    case TYPE_LIST:
+        return 4;
+    case TYPE_F64:
+        return 8;
+    case TYPE_OPTION:
+        return 1;
+    case TYPE_RESULT:
+        return 1 + least;
+    case TYPE_VARIANT:
+        return tag_bytes(type) + least;
+    case TYPE_ENUM:
+        return tag_bytes(type);
+    case TYPE_FLAGS:
+        return flag_bytes(type);
+    default:
+        return type_is_integer(type->kind) ? type_bits(type->kind) / 8 : sum;
+    }
+}
+
+uint64_t least_bytes(Type *type)
+{
+    type = real_type(type);
+    if (type == NULL) {
+        return 0;
+    }
+    if (type->min_size == 0) {
+        type->min_size = count_bytes(type);
+    }
+    return type->min_size;
+}
+
 size_t growth_start(const Type *record)
 {
     size_t start = record->member_count;

@@ -20,12 +20,6 @@ static void add(Break found)
     diff.breaks[diff.count++] = found;
 }
 
-static const char *called(const Type *type)
-{
-    return type->kind == TYPE_ALIAS ? take_printf("type %s", type->name)
-                                    : take_printf("%s %s", kind_text(type), type->name);
-}
-
 static const char *part_name(const Type *type)
 {
     return type->kind == TYPE_RECORD ? "field" : type->kind == TYPE_FLAGS ? "flag" : "case";
@@ -33,14 +27,14 @@ static const char *part_name(const Type *type)
 
 static void add_type(const Pair *pair, const char *kind, unsigned whom, const char *text)
 {
-    add((Break){pair->new->at, kind, called(pair->new), NULL, NULL, text, whom});
+    add((Break){pair->new->at, kind, pair->new->title, NULL, NULL, text, whom});
 }
 
 /* `type` is the one whose member it is. */
 static void add_member(const Type *type, const Member *member, const char *kind, unsigned whom,
                        const char *text)
 {
-    add((Break){member->at, kind, called(type), member->name, part_name(type), text, whom});
+    add((Break){member->at, kind, type->title, member->name, part_name(type), text, whom});
 }
 
 /* --- bytes ------------------------------------------------------------------------------------ */
@@ -159,7 +153,7 @@ static void appended_field(const Pair *pair, const Member *member)
     } else if (user != NULL) {
         add_member(pair->new, member, "nested-grew", FOR_ALL,
                    take_printf("appended to a part of %s: only records that stand alone grow",
-                               called(user)));
+                               user->title));
     } else if (!option) {
         add_member(pair->new, member, "required-appended", FOR_NEW | FOR_ROWS,
                    take_printf("appended as %s: only an option can be missing in what was written "
@@ -279,7 +273,7 @@ static void compare_refinements(const Pair *pair, const Member *field, const Ref
 {
     Break found = {field == NULL ? pair->new->at : field->at,
                    "refinement-changed",
-                   called(pair->new),
+                   pair->new->title,
                    field == NULL ? NULL : field->name,
                    "field",
                    NULL,
@@ -515,7 +509,7 @@ static void compare_package(const Schema *old, const Schema *new)
             compare_types(&(Pair){old, new, type, now, false});
         } else if (now == NULL ? !has_heir(old, new, type) : !same_bytes(type, now, true)) {
             add((Break){now == NULL ? type->at : now->at,
-                        now == NULL ? "type-removed" : "kind-changed", called(type), NULL, NULL,
+                        now == NULL ? "type-removed" : "kind-changed", type->title, NULL, NULL,
                         now == NULL ? "removed"
                                     : take_printf("is an alias of %s now", type_text(now->target)),
                         FOR_NEW | FOR_ROWS});

@@ -4,17 +4,12 @@
  * written alike become one C type. */
 #include "emit.h"
 
-static const struct {
-    const char *c_name;
-    uint64_t size;
-} simple[] = {
-    [TYPE_BOOL] = {"bool", 1},         [TYPE_U8] = {"uint8_t", 1},
-    [TYPE_U16] = {"uint16_t", 2},      [TYPE_U32] = {"uint32_t", 4},
-    [TYPE_U64] = {"uint64_t", 8},      [TYPE_S8] = {"int8_t", 1},
-    [TYPE_S16] = {"int16_t", 2},       [TYPE_S32] = {"int32_t", 4},
-    [TYPE_S64] = {"int64_t", 8},       [TYPE_F32] = {"float", 4},
-    [TYPE_F64] = {"double", 8},        [TYPE_CHAR] = {"uint32_t", 4},
-    [TYPE_STRING] = {"CodecBytes", 4}, [TYPE_BYTES] = {"CodecBytes", 4},
+static const char *const simple[] = {
+    [TYPE_BOOL] = "bool",         [TYPE_U8] = "uint8_t",       [TYPE_U16] = "uint16_t",
+    [TYPE_U32] = "uint32_t",      [TYPE_U64] = "uint64_t",     [TYPE_S8] = "int8_t",
+    [TYPE_S16] = "int16_t",       [TYPE_S32] = "int32_t",      [TYPE_S64] = "int64_t",
+    [TYPE_F32] = "float",         [TYPE_F64] = "double",       [TYPE_CHAR] = "uint32_t",
+    [TYPE_STRING] = "CodecBytes", [TYPE_BYTES] = "CodecBytes",
 };
 
 /* The name of a type that has none, of its parts: words and '-' only. */
@@ -76,44 +71,16 @@ static bool name_taken(const Schema *schema, const char *name)
 
 static void measure(Type *type)
 {
-    uint64_t sum = type->magic != NULL ? strlen(type->magic) : 0;
-    uint64_t least = UINT64_MAX;
-
+    type->min_size = least_bytes(type);
+    type->owns = type->kind == TYPE_LIST;
     type->checked = type->refinements != NULL || type->kind == TYPE_ENUM ||
                     type->kind == TYPE_VARIANT ||
                     (type->kind == TYPE_FLAGS && type->member_count < 8u * flag_bytes(type));
     for (size_t i = 0; i < type->member_count; i++) {
         const Member *member = &type->members[i];
         const Type *of = member->type;
-        uint64_t size = of == NULL ? 0 : member->rest ? 0 : of->min_size;
-        sum += size;
-        least = size < least ? size : least;
         type->owns = type->owns || (of != NULL && of->owns);
         type->checked = type->checked || member->refinements != NULL || (of != NULL && of->checked);
-    }
-    switch (type->kind) {
-    case TYPE_LIST:
-        type->min_size = 4;
-        type->owns = true;
-        break;
-    case TYPE_OPTION:
-        type->min_size = 1;
-        break;
-    case TYPE_RESULT:
-        type->min_size = 1 + least;
-        break;
-    case TYPE_VARIANT:
-        type->min_size = tag_bytes(type) + least;
-        break;
-    case TYPE_ENUM:
-        type->min_size = tag_bytes(type);
-        break;
-    case TYPE_FLAGS:
-        type->min_size = flag_bytes(type);
-        break;
-    default:
-        type->min_size = sum;
-        break;
     }
 }
 
@@ -126,8 +93,8 @@ static Type *place(Schema *schema, Type *type)
     }
     if (type->kind <= TYPE_LAST_SIMPLE) {
         type->placed = true;
-        type->c_name = simple[type->kind].c_name;
-        type->min_size = simple[type->kind].size;
+        type->c_name = simple[type->kind];
+        type->min_size = least_bytes(type);
         type->owns = type->kind == TYPE_STRING || type->kind == TYPE_BYTES;
         type->checked = type->kind == TYPE_STRING || type->kind == TYPE_CHAR;
         return type;
