@@ -42,15 +42,17 @@ JOBS       ?= 2
 ENGINE_OPT ?= -O2
 Q          := $(if $(V),,@)
 
-# Directories of libsapling: common, engine, runner. A directory without C files adds nothing.
+# libsapling: common, engine, runner, and the codecs of the runner's rows.
 LIB_DIRS  := src/common src/sapling src/runner
-LIB_SRCS  := $(sort $(wildcard $(LIB_DIRS:=/*.c)))
+LIB_CODECS := generated/wit_runtime.c generated/wit_schema_dbis.c
+LIB_SRCS  := $(sort $(wildcard $(LIB_DIRS:=/*.c))) $(LIB_CODECS)
 NODE_SRCS := $(sort $(wildcard src/node/*.c))
 CLI_SRCS  := $(sort $(wildcard src/cli/*.c))
+SCHEMA_SRCS := $(filter-out %_json.c,$(sort $(wildcard src/schema/*.c)))
 PUBLIC_HEADERS := $(sort $(wildcard include/sapling/*.h))
 LIB_LIBS  := -lxxhash -pthread
 
-CPPFLAGS_ALL := -D_GNU_SOURCE -Iinclude -Isrc
+CPPFLAGS_ALL := -D_GNU_SOURCE -Iinclude -Isrc -Igenerated
 CFLAGS_ALL   := -std=c11 -g -pthread -fPIC -fvisibility=hidden -fno-omit-frame-pointer \
                 -ffile-prefix-map=$(CURDIR)=.
 WARN_SRC     := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \

@@ -28,7 +28,8 @@ $(eval $(call LIBRARY_RULES,clang,build/clang))
 
 # The command, with everything in it.
 define COMMAND_RULES
-$2/sapling: $$(call cli_objs,$1) $$(call node_objs,$1) $$(call lib_objs,$1)
+$2/sapling: $$(call cli_objs,$1) $$(call node_objs,$1) $$(call rows_objs,$1) build/$1/obj/generated/wit_runtime_json.o \
+            $$(call lib_objs,$1)
 	@echo '  LD      $$@'
 	$$(Q)$$(CC_$1) -pie $$(LDFLAGS_ALL) $$(LDFLAGS_$1) $$(LDFLAGS) -o $$@ $$^ $$(JANSSON_LIBS) $$(LIB_LIBS)
 endef

@@ -5,10 +5,6 @@
 
 WIT_TOOL_SRCS := $(sort $(wildcard tools/wit_codegen/*.c))
 WIT_TOOL_OBJS := $(WIT_TOOL_SRCS:%.c=build/release/obj/%.o)
-# What reads schemas needs no JSON library; what reads rows by them does.
-SCHEMA_SRCS   := $(filter-out %_json.c,$(sort $(wildcard src/schema/*.c)))
-schema_objs    = $(SCHEMA_SRCS:%.c=build/$1/obj/%.o)
-rows_objs      = $(call schema_objs,$1) build/$1/obj/src/schema/value_json.o build/$1/obj/src/json/codec_json.o
 WIT_TOOL      := build/wit_codegen
 WIT_SCHEMAS   := $(sort $(wildcard schemas/wit/*.wit))
 
@@ -37,7 +33,8 @@ $(SCHEMA_DIFF): $(SCHEMA_DIFF_OBJS) $(call schema_objs,release) \
 WIT_TEST_NAMES := wit_constructs wit_constructs_json wit_constructs_samples
 WIT_TEST_FILES := $(WIT_TEST_NAMES:%=build/wit/%.c)
 GENERATED_SRCS := $(sort $(wildcard generated/*.c))
-wit_objs = $(WIT_TEST_NAMES:%=build/$1/obj/wit/%.o) $(GENERATED_SRCS:%.c=build/$1/obj/%.o) \
+wit_objs = $(WIT_TEST_NAMES:%=build/$1/obj/wit/%.o) \
+           $(patsubst %.c,build/$1/obj/%.o,$(filter-out $(LIB_CODECS),$(GENERATED_SRCS))) \
            $(call rows_objs,$1) build/$1/obj/tests/samples/samples.o
 
 build/wit/stamp: tests/schemas/constructs.wit $(WIT_TOOL)
@@ -64,12 +61,12 @@ build/$1/obj/generated/%.o: generated/%.c build/$1/flags
 build/$1/obj/tests/unit/wit_%.o: tests/unit/wit_%.c build/$1/flags build/wit/stamp
 	@mkdir -p $$(@D)
 	@echo '  CC      $$@'
-	$$(Q)$$(call compile,$1,$$(WARN_TEST),-Itests -Igenerated -Ibuild/wit $$(CHECK_CFLAGS) $$(JANSSON_CFLAGS)) -c -o $$@ $$<
+	$$(Q)$$(call compile,$1,$$(WARN_TEST),-Itests -Ibuild/wit $$(CHECK_CFLAGS) $$(JANSSON_CFLAGS)) -c -o $$@ $$<
 
 build/$1/obj/tests/fuzz/wit_%.o: tests/fuzz/wit_%.c build/$1/flags build/wit/stamp
 	@mkdir -p $$(@D)
 	@echo '  CC      $$@'
-	$$(Q)$$(call compile,$1,$$(WARN_TEST),-Itests -Igenerated -Ibuild/wit $$(JANSSON_CFLAGS)) -c -o $$@ $$<
+	$$(Q)$$(call compile,$1,$$(WARN_TEST),-Itests -Ibuild/wit $$(JANSSON_CFLAGS)) -c -o $$@ $$<
 endef
 $(foreach v,$(VARIANTS),$(eval $(call WIT_RULES,$v)))
 -include $(wildcard build/*/obj/wit/*.d build/*/obj/generated/*.d)
@@ -89,7 +86,7 @@ wit-schema-generate: $(WIT_TOOL) ## Rewrite what is generated from the schemas
 	$(Q)mkdir -p generated
 	$(Q)$(WIT_TOOL) generate --out generated --manifest $(SCHEMA_MANIFEST) --page $(SCHEMA_PAGE) $(WIT_SCHEMAS)
 
-wit-schema-cc-check: $(foreach v,release clang,$(call wit_objs,$v)) ## Compile generated code with gcc and clang
+wit-schema-cc-check: $(foreach v,release clang,$(call wit_objs,$v) $(LIB_CODECS:%.c=build/$v/obj/%.o)) ## Compile generated code with gcc and clang
 	@test -n '$(GENERATED_SRCS)' || { echo 'nothing is generated' >&2; exit 1; }
 
 wit-schema-same: $(WIT_TOOL)

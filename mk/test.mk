@@ -148,7 +148,7 @@ fuzz: $(FUZZ_BINS) ## Run every fuzz target for FUZZ_SECONDS
 # As a user runs it: the one that is shipped, and the same under the sanitizers.
 .PHONY: cli-test man
 
-cli-test: build/sapling build/asan/sapling ## Run the command as a user would, also under sanitizers
+cli-test: build/sapling build/asan/sapling build/schema_diff ## Run the command as a user would, also under sanitizers
 	$(Q)$(PYTHON) tests/cli/command_test.py --name cli-test build/sapling $(T); status=$$?; \
 	    $(ASAN_ENV) $(NO_ASLR) $(PYTHON) tests/cli/command_test.py --name cli-test-asan build/asan/sapling $(T) && \
 	    exit $$status

@@ -57,6 +57,9 @@ JANSSON_LIBS   = $(eval JANSSON_LIBS := $$(shell $(PKG_CONFIG) --libs jansson))$
 lib_objs = $(LIB_SRCS:%.c=build/$1/obj/%.o)
 node_objs = $(NODE_SRCS:%.c=build/$1/obj/%.o)
 cli_objs = $(CLI_SRCS:%.c=build/$1/obj/%.o)
+# What reads schemas needs no JSON library; what shows rows by them does.
+schema_objs = $(SCHEMA_SRCS:%.c=build/$1/obj/%.o)
+rows_objs = $(call schema_objs,$1) build/$1/obj/src/schema/value_json.o build/$1/obj/src/json/codec_json.o
 format_objs = $(addprefix build/$1/obj/src/cli/,format.o format_read.o stream_text.o)
 
 # $(call compile,VARIANT,WARNINGS,MORE)

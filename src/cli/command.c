@@ -244,7 +244,7 @@ static int unknown_option(const Parse *parse, const char *shown, const char *nam
 
 static int give(Parse *parse, const Option *option, const char *value)
 {
-    if (option->value != NULL && value == NULL) {
+    if (option_needs_value(option) && value == NULL) {
         if (parse->at >= parse->argc) {
             return call_usage(&parse->call, "--%s needs a value: --%s %s", option->name,
                               option->name, option->value);
@@ -278,7 +278,7 @@ static int parse_option(Parse *parse, const char *word)
         if (option == NULL) {
             return unknown_option(parse, word, letter, 1);
         }
-        bool rest = option->value != NULL && letter[1] != '\0';
+        bool rest = option_needs_value(option) && letter[1] != '\0';
         int code = give(parse, option, rest ? letter + 1 : NULL);
         if (code != EXIT_DONE || rest) {
             return code;
@@ -386,7 +386,7 @@ static const Command *find_command(const Parse *parse, int *at, int *code_out)
             *code_out = ui_fail(ui, EXIT_USAGE, "see: sapling --help", "no such option: %s", word);
             return NULL;
         }
-        if (option != NULL && option->value != NULL && strchr(word, '=') == NULL) {
+        if (option != NULL && option_needs_value(option) && strchr(word, '=') == NULL) {
             (*at)++;
         }
     }

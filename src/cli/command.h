@@ -41,6 +41,7 @@ typedef enum OptionId {
     OPTION_QUIET,
     OPTION_RANGE,
     OPTION_REVERSE,
+    OPTION_SCHEMA,
     OPTION_SKIP_BAD,
     OPTION_TABLE,
     OPTION_TO,
@@ -52,11 +53,17 @@ typedef struct Option {
     OptionId id; /* OPTION_NONE ends a list */
     char letter; /* 0: none */
     const char *name;
-    const char *value;   /* what help calls its value; NULL: it takes none */
+    const char *value; /* what help calls its value; NULL: it takes none; "[=X]": only behind '=' */
     const char *choices; /* the values it may have, separated by '|'; NULL: any */
     bool common;         /* listed before the others */
     const char *help;
 } Option;
+
+/* Whether the next word is its value, where there is none behind '='. */
+static inline bool option_needs_value(const Option *option)
+{
+    return option->value != NULL && option->value[0] != '[';
+}
 
 typedef struct Call Call;
 

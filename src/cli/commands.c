@@ -55,6 +55,8 @@ static const Option scan_options[] = {
     {OPTION_LIMIT, 'n', "limit", "N", NULL, true, "at most N rows"},
     {OPTION_FORMAT, 0, "format", "F", "text|hex|csv|json", true,
      "text (the default), hex, csv or json"},
+    {OPTION_SCHEMA, 0, "schema", "[=FILE]", NULL, true,
+     "rows taken apart by the schema of the runtime, or of a FILE.wit"},
     {OPTION_REVERSE, 'r', "reverse", NULL, NULL, false, "from the last row to the first"},
     {OPTION_KEYS, 'k', "keys", NULL, NULL, false, "keys without values"},
     {OPTION_COUNT_ONLY, 'c', "count", NULL, NULL, false,
@@ -193,15 +195,18 @@ const Command commands[] = {
      "scan",
      "Look",
      "show rows in the order of their keys",
-     "FILE",
+     "FILE [TABLE]",
      1,
-     1,
+     2,
      scan_options,
      {"sapling db scan shop.db --prefix p",
-      "sapling db scan shop.db --from b --limit 10 --format csv",
-      "sapling db scan shop.db --count"},
+      "sapling db scan shop.db --from b --limit 10 --format csv", "sapling db scan shop.db --count",
+      "sapling db scan shop.db app_state --schema"},
      "  A line is KEY TAB VALUE. Bytes that do not print are \\t \\n \\r \\\\ or \\xHH, so that load\n"
-     "  reads the same rows again. json: a key or value that is not UTF-8 is key_hex, value_hex.\n",
+     "  reads the same rows again. json: a key or value that is not UTF-8 is key_hex, value_hex.\n"
+     "  --schema: a line is a JSON object with the fields of key and value; TABLE may be a name, and\n"
+     "  without it all tables of the schema are shown. A row that does not decode has its bytes and\n"
+     "  the reason, and the exit code is 6.\n",
      {EXIT_NOT_FOUND, EXIT_CONFLICT, EXIT_CORRUPT},
      db_scan_verb},
     {"db",

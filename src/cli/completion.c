@@ -57,7 +57,7 @@ static void bash_choices(const Command *command, const Option *option)
         (void)printf("    '%s %s --%s') words='", group_of(command), command->name, option->name);
         print_choices(option->choices);
         (void)puts("' ;;");
-    } else if (option->value != NULL) {
+    } else if (option_needs_value(option)) {
         (void)printf("    '%s %s --%s') return ;;\n", group_of(command), command->name,
                      option->name);
     }
@@ -116,14 +116,18 @@ static void print_quoted(const char *text)
 
 static void zsh_option(const Command *command, const Option *option)
 {
+    bool may = option->value != NULL && !option_needs_value(option);
+
     (void)command;
-    (void)printf("            '*--%s[", option->name);
+    (void)printf("            '*--%s%s[", option->name, may ? "=-" : "");
     print_quoted(option->help);
     (void)putchar(']');
     if (option->choices != NULL) {
         (void)printf(":%s:(", option->value);
         print_choices(option->choices);
         (void)putchar(')');
+    } else if (may) {
+        (void)fputs("::file:_files", stdout);
     } else if (option->value != NULL) {
         (void)printf(":%s: ", option->value);
     }
@@ -166,7 +170,7 @@ static void fish_option(const Command *command, const Option *option)
         (void)fputs("-x -a '", stdout);
         print_choices(option->choices);
         (void)fputs("' ", stdout);
-    } else if (option->value != NULL) {
+    } else if (option_needs_value(option)) {
         (void)fputs("-x ", stdout);
     }
     /* Double quotes: fish reads ' as little else does, and help has neither " nor $. */

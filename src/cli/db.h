@@ -16,6 +16,8 @@ int db_get_verb(const Call *call);
 int db_put_verb(const Call *call);
 int db_del_verb(const Call *call);
 int db_scan_verb(const Call *call);
+/* scan --schema, within the bounds of the range (db_schema.c). */
+int db_scan_schema(const Call *call, AccessRange *range);
 int db_load_verb(const Call *call);
 int db_dump_verb(const Call *call);
 int db_verify_verb(const Call *call);

@@ -372,6 +372,34 @@ static int show_rows(const Call *call, const char *path, Access *access, const A
     return rc == SAP_OK ? EXIT_DONE : db_failed(call, path, access, rc);
 }
 
+/* The table behind FILE, or of --table: a number. With --schema a name will do, which is looked up
+ * later. */
+static int scan_table(const Call *call, uint32_t *dbi_out)
+{
+    const char *word = call_operand(call, 1);
+    bool schema = call_has(call, OPTION_SCHEMA);
+
+    if (word != NULL && call_has(call, OPTION_TABLE)) {
+        return call_usage(call, "which table? '%s' and --table %s", word,
+                          call_value(call, OPTION_TABLE));
+    }
+    if (schema) {
+        *dbi_out = 0;
+        return EXIT_DONE;
+    }
+    if (word == NULL) {
+        return db_table(call, dbi_out);
+    }
+    char *end = NULL;
+    unsigned long number = strtoul(word, &end, 10);
+    if (word[0] < '0' || word[0] > '9' || *end != '\0' || number > SAP_MAX_DBI) {
+        return call_usage(call, "'%s' is no number of a table; names are known with --schema",
+                          word);
+    }
+    *dbi_out = (uint32_t)number;
+    return EXIT_DONE;
+}
+
 int db_scan_verb(const Call *call)
 {
     const char *path = call_operand(call, 0);
@@ -380,13 +408,18 @@ int db_scan_verb(const Call *call)
                          .keys_only = call_has(call, OPTION_KEYS)};
     AccessTable table;
     Access *access = NULL;
-    int code = db_table(call, &range.dbi);
+    int code = scan_table(call, &range.dbi);
 
     if (code == EXIT_DONE) {
         code = call_number(call, OPTION_LIMIT, 1, UINT64_MAX, 0, &range.limit);
     }
     if (code == EXIT_DONE) {
         code = db_scan_range(call, &bounds, &range);
+    }
+    if (code == EXIT_DONE && call_has(call, OPTION_SCHEMA)) {
+        code = db_scan_schema(call, &range);
+        db_bounds_release(&bounds);
+        return code;
     }
     if (code == EXIT_DONE) {
         code = file_open(call, path, &(AccessOptions){.flags = ACCESS_READ}, &access);

@@ -81,7 +81,7 @@ static void print_option(const Option *option)
 
     (void)snprintf(left, sizeof left, "%c%c%c --%s%s%s", option->letter != 0 ? '-' : ' ',
                    option->letter != 0 ? option->letter : ' ', option->letter != 0 ? ',' : ' ',
-                   option->name, option->value != NULL ? " " : "",
+                   option->name, option_needs_value(option) ? " " : "",
                    option->value != NULL ? option->value : "");
     (void)printf("  %-*s ", OPTION_COLUMN, left);
     if (strlen(left) > OPTION_COLUMN) {
@@ -203,7 +203,7 @@ static void man_options(const Option *options)
         man_text(options->name);
         (void)fputs("\\fR", stdout);
         if (options->value != NULL) {
-            (void)printf(" \\fI%s\\fR", options->value);
+            (void)printf("%s\\fI%s\\fR", option_needs_value(options) ? " " : "", options->value);
         }
         (void)putchar('\n');
         man_text(options->help);

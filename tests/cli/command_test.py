@@ -16,6 +16,7 @@ import resource
 import select
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -37,6 +38,7 @@ class Case(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
         os.mkdir(self.path("bin"))
         os.symlink(COMMAND, self.path("bin", "sapling"))
+        os.symlink(os.path.join(ROOT, "build/schema_diff"), self.path("bin", "schema_diff"))
         self.env = dict(os.environ, PATH=self.path("bin") + ":" + os.environ["PATH"], LC_ALL="C.UTF-8")
         self.env.pop("NO_COLOR", None)
 
@@ -251,7 +253,7 @@ class Help(Case):
         for words in verbs():
             options = re.findall(r"^  .{4}--([a-z-]+)", self.ok(*words, "--help").decode(), re.M)
             for option in options:
-                self.assertIn(f"'*--{option}[", zsh)
+                self.assertRegex(zsh, rf"'\*--{option}(=-)?\[")
                 self.assertIn(f"__fish_seen_subcommand_from {words[-1]}' -l {option} ", fish)
         for shell, text in (("zsh", zsh), ("fish", fish)):
             if shutil.which(shell):
@@ -878,11 +880,179 @@ class Json(Case):
         self.assertEqual((process.wait(), error["code"], error["exit"]), (130, "interrupted", 130))
 
 
+# ---- Schemas ------------------------------------------------------------------------------------
+
+def message(id_, payload, trace=None, to=7):
+    """A message frame, field by field as row-layouts.md has them."""
+    body = id_ + (trace or b"") + payload
+    return struct.pack("<4sHHIBBHqqqqIII", b"LMSG", 0, 0, 60 + len(body), 0, 1 | (0x20 if trace else 0),
+                       0, to, 1, 1000, -2, len(id_), len(trace) if trace else 0xFFFFFFFF,
+                       len(payload)) + body
+
+
+OWN_SCHEMA = """/// @dbi-base(2)
+package shop:orders@1.0.0;
+interface rows {
+    enum state { open, paid }
+    record dbi2-orders-key { customer: string, number: u32 }
+    record dbi2-orders-value {
+        state: state,
+        /// @refine(value >= 1)
+        items: u16,
+        note: option<string>,
+    }
+    record dbi3-price-list-key { day: s32 }
+    record dbi3-price-list-value { prices: list<tuple<string, f64>> }
+}
+"""
+
+
+class Schemas(Case):
+    def put(self, table, key, val, name="a.db"):
+        self.db("put", name, "--table", str(table), "--hex", key.hex(), val.hex())
+
+    def rows(self, *args, name="a.db"):
+        return [json.loads(line) for line in self.db("scan", name, *args).splitlines()]
+
+    def runtime(self):
+        """One row of each kind that the runtime's tables have."""
+        self.put(0, b"mine", b"\xff\x00")
+        self.put(0, b"runner.schema.version", b"RSV0" + struct.pack("<HH", 0, 1))
+        self.put(0, b"runner.seq.inbox", struct.pack(">Q", 5))
+        self.put(1, struct.pack(">QQ", 7, 1 << 63 | 5), message(b"m-1", b"hi", b"t-1"))
+        self.put(2, struct.pack(">Q", 3), message(b"m-2", b"\xff"))
+        self.put(3, struct.pack(">QQ", 7, 5), b"LSE0" + struct.pack("<QqIQ", 9, -1, 2, 77))
+        self.put(4, struct.pack(">QQ", (1000 + (1 << 63)) % (1 << 64), 6), message(b"m-3", b""))
+        self.put(5, b"retry:m-1", struct.pack("<I", 4))
+        self.put(5, b"seen:m-1", struct.pack("<?qQ", True, 12, 13))
+        self.put(6, struct.pack(">QQ", 7, 4),
+                 b"DLQ0" + struct.pack("<iII", -3, 4, len(message(b"m-4", b"x"))) + message(b"m-4", b"x"))
+        self.put(7, b"\x00seen:m-1", struct.pack(">Q", 5000))
+        self.put(7, b"\x01" + struct.pack(">Q", 5000) + b"seen:m-1", b"")
+
+    def test_rows_of_the_runtime_are_shown_with_what_is_in_them(self):
+        self.runtime()
+        rows = self.rows("--schema")
+        self.assertEqual([r["table"] for r in rows],
+                         ["app_state"] * 3 + ["inbox", "outbox", "leases", "timers"] + ["dedupe"] * 2 +
+                         ["dead_letter"] + ["dedupe_ttl"] * 2)
+        self.assertEqual([(r["key"], r["value"]) for r in rows[:3]],
+                         [({"key": "mine"}, {"value_hex": "ff00"}),
+                          ({"key": "runner.schema.version"}, {"schema-marker": {"major": 0, "minor": 1}}),
+                          ({"key": "runner.seq.inbox"}, {"high-water-mark": {"last": 5}})])
+        self.assertEqual(rows[3]["key"], {"worker": 7, "seq": str(1 << 63 | 5)})
+        frame = rows[3]["value"]["frame"]
+        self.assertEqual((frame["kind"], frame["flags"], frame["to-worker"], frame["from-worker"]),
+                         ("command", ["durable", "has-trace"], 7, -2))
+        self.assertEqual((frame["message-id"], frame["trace-id"], frame["payload"]), ("m-1", "t-1", "hi"))
+        self.assertNotIn("body", frame)
+        self.assertEqual(rows[4]["key"], {"seq": 3})
+        self.assertEqual(rows[4]["value"]["frame"]["payload_hex"], "ff")
+        self.assertNotIn("trace-id", rows[4]["value"]["frame"])
+        self.assertEqual(rows[5]["value"], {"owner": 9, "deadline": -1, "attempts": 2, "token": 77})
+        self.assertEqual(rows[6]["key"], {"due": 1000, "seq": 6})
+        self.assertEqual((rows[7]["key"], rows[7]["value"]),
+                         ({"retry-key": {"id": "m-1"}}, {"retry-value": {"count": 4}}))
+        self.assertEqual((rows[8]["key"], rows[8]["value"]),
+                         ({"seen-key": {"id": "m-1"}},
+                          {"seen-value": {"accepted": True, "last-seen": 12, "checksum": 13}}))
+        self.assertEqual((rows[9]["value"]["rc"], rows[9]["value"]["attempts"],
+                          rows[9]["value"]["frame"]["message-id"]), (-3, 4, "m-4"))
+        self.assertEqual([(r["key"], r["value"]) for r in rows[10:]],
+                         [({"of": {"seen-key": {"id": "m-1"}}}, {"expires": 5000}),
+                          ({"expires": 5000, "of": {"seen-key": {"id": "m-1"}}}, {})])
+
+    def test_a_row_that_does_not_decode_is_shown_and_counted(self):
+        self.runtime()
+        broken = {0: (b"runner.seq.inbox", b"x"), 1: (b"short", message(b"m", b"")),
+                  2: (struct.pack(">Q", 9), b"LMSG"), 3: (struct.pack(">QQ", 7, 6), b"LSE0"),
+                  4: (struct.pack(">QQ", 1, 2), message(b"m", b"")[:-1]), 5: (b"seen:", b""),
+                  6: (struct.pack(">QQ", 7, 7), b"DLQ0" + struct.pack("<iII", 0, 1, 4) + b"LMSG"),
+                  7: (b"\x02", b"")}
+        for table, (key, val) in broken.items():
+            self.put(table, key, val)
+        result = self.run_("db", "scan", "a.db", "--schema")
+        self.assertEqual(result.returncode, 6)
+        self.assertIn("8 of 19 rows do not decode", result.stderr.decode())
+        rows = [json.loads(line) for line in result.stdout.splitlines()]
+        bad = [r for r in rows if "error" in r]
+        self.assertEqual((len(rows), len(bad)), (19, 8))
+        for row, (table, (key, val)) in zip(sorted(bad, key=lambda r: r["table"]), sorted(
+                broken.items(), key=lambda b: ["app_state", "inbox", "outbox", "leases", "timers", "dedupe",
+                                               "dead_letter", "dedupe_ttl"][b[0]])):
+            self.assertEqual(row["value_hex"], val.hex(), table)
+            self.assertIn("record ", row["error"])
+            if "key" not in row:
+                self.assertEqual(row["key_hex"], key.hex())
+            self.assertNotIn("value", row)
+        self.assertIn("attempts", next(r for r in rows if r["table"] == "leases" and "value" in r)["value"])
+
+    def test_a_table_is_chosen_by_name_or_number(self):
+        self.runtime()
+        self.assertEqual(self.rows("leases", "--schema"), self.rows("--table", "3", "--schema"))
+        self.assertEqual(self.rows("3", "--schema"), self.rows("leases", "--schema"))
+        self.assertEqual(len(self.rows("dedupe", "--schema", "--prefix", "seen:")), 1)
+        self.assertEqual(self.rows("dedupe", "--schema", "--reverse")[0]["key"], {"seen-key": {"id": "m-1"}})
+        self.assertEqual(len(self.rows("--schema", "--limit", "5")), 5)
+        self.assertEqual(self.rows("leases", "--schema", "--keys"),
+                         [{"table": "leases", "key": {"worker": 7, "seq": 5}}])
+        self.assertEqual(self.db("scan", "a.db", "5", "-k"), "retry:m-1\nseen:m-1\n")
+        self.fails(3, "the schema has no table inbux", "db", "scan", "a.db", "inbux", "--schema")
+        self.fails(2, "names are known with --schema", "db", "scan", "a.db", "inbox")
+        self.fails(2, "which table", "db", "scan", "a.db", "inbox", "--schema", "--table", "1")
+        self.fails(2, "rows by a schema are JSON", "db", "scan", "a.db", "--schema", "--format", "csv")
+        self.fails(2, "without --schema", "db", "scan", "a.db", "--schema", "--count")
+        self.fails(2, "go with one table", "db", "scan", "a.db", "--schema", "--from", "a")
+        self.db("put", "b.db", "k", "v")
+        self.fails(3, "there is no table 1", "db", "scan", "b.db", "inbox", "--schema")
+
+    def test_rows_by_a_schema_of_ones_own(self):
+        self.write("orders.wit", OWN_SCHEMA)
+        self.put(2, b"ann\0\0" + struct.pack(">I", 7), b"\x01\x01\x02\x00\x01\x03\x00\x00\x00now")
+        self.put(2, b"bob\0\0" + struct.pack(">I", 1), b"\x01\x00\x01\x00")
+        self.put(3, struct.pack(">I", (1 << 31) - 2),
+                 b"\x01" + struct.pack("<II3sd", 1, 3, b"tea", 2.5))
+        self.assertEqual(self.rows("--schema=orders.wit"), [
+            {"table": "orders", "key": {"customer": "ann", "number": 7},
+             "value": {"state": "paid", "items": 2, "note": "now"}},
+            {"table": "orders", "key": {"customer": "bob", "number": 1},
+             "value": {"state": "open", "items": 1, "note": None}},
+            {"table": "price_list", "key": {"day": -2}, "value": {"prices": [["tea", 2.5]]}}])
+        self.put(2, b"bob\0\0" + struct.pack(">I", 2), b"\x01\x00\x00\x00")
+        result = self.run_("db", "scan", "a.db", "orders", "--schema=orders.wit", "--json")
+        self.assertEqual(result.returncode, 6)
+        self.assertEqual(json.loads(result.stderr)["error"]["exit"], 6)
+        self.assertEqual(json.loads(result.stdout.splitlines()[-1]),
+                         {"table": "orders", "key": {"customer": "bob", "number": 2}, "value_hex": "01000000",
+                          "error": "record dbi2-orders-value, field items: breaks value >= 1"})
+
+    def test_schemas_with_mistakes_are_told(self):
+        self.db("put", "a.db", "k", "v")
+        self.write("bad.wit", "package a:b@1.0.0;\ninterface i {\n    record r { x: u9, y: u10 }\n}\n")
+        error = self.fails(1, r"bad.wit:3:19: there is no type 'u9'", "db", "scan", "a.db", "--schema=bad.wit")
+        self.assertIn("and 1 more", error)
+        self.write("empty.wit", "package a:b@1.0.0;\ninterface i {\n    record r { x: u8 }\n}\n")
+        self.fails(1, "declares no tables", "db", "scan", "a.db", "--schema=empty.wit")
+        self.fails(3, "cannot read none.wit", "db", "scan", "a.db", "--schema=none.wit")
+
+    def test_rows_of_a_file_that_another_owns_are_shown_too(self):
+        process = self.start("db", "load", "a.db", "--batch", "1", "--table", "5", "--format", "hex")
+        process.stdin.write(b"seen:m".hex().encode() + b"\t" + struct.pack("<?qQ", True, 1, 2).hex().encode() +
+                            b"\n")
+        process.stdin.flush()
+        self.await_("the socket", lambda: os.path.exists(self.path("a.db.sock")))
+        self.await_("rows", lambda: self.db("scan", "a.db", "5", "--count") == "1\n")
+        self.assertEqual(self.rows("dedupe", "--schema")[0]["key"], {"seen-key": {"id": "m"}})
+        process.stdin.close()
+        self.assertEqual(process.wait(timeout=30), 0)
+
+
 # ---- Documents ----------------------------------------------------------------------------------
 
 class Documents(Case):
     """```console blocks of the pages: `$ ` begins a command, what follows is what it prints (both
-    streams); `...` in a line stands for anything. A page runs in one directory."""
+    streams); `...` in a line stands for anything. A block ```wit NAME is a file of that name. A page
+    runs in one directory."""
 
     PAGES = ["README.md", "docs/reference/command.md"] + sorted(
         "docs/howto/" + n for n in (os.listdir(os.path.join(ROOT, "docs/howto"))
@@ -890,7 +1060,7 @@ class Documents(Case):
 
     def blocks(self, page):
         with open(os.path.join(ROOT, page), encoding="utf-8") as file:
-            return re.findall(r"^```console\n(.*?)^```$", file.read(), re.M | re.S)
+            return re.findall(r"^```(console|wit [\w./-]+)\n(.*?)^```$", file.read(), re.M | re.S)
 
     def test_every_page_shows_what_happens(self):
         commands = 0
@@ -899,7 +1069,11 @@ class Documents(Case):
             self.assertTrue(blocks, page)
             where = self.path(page.replace("/", "-"))
             os.mkdir(where)
-            for block in blocks:
+            for kind, block in blocks:
+                if kind != "console":
+                    with open(os.path.join(where, kind.split()[1]), "w", encoding="utf-8") as file:
+                        file.write(block)
+                    continue
                 for command, expected in re.findall(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", block, re.M):
                     result = subprocess.run(["bash", "-c", command], cwd=where, env=self.env, check=False,
                                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
