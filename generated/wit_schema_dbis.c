@@ -7,7 +7,7 @@ const WitSchemaDbi wit_schema_dbis[] = {
     {0, "app_state",
      "key, all bytes left",
      "value, all bytes left",
-     "runner", "planned"},
+     "runner", "active"},
     {1, "inbox",
      "worker u64be; seq u64be",
      "frame, all bytes left",

@@ -148,9 +148,22 @@ fuzz: $(FUZZ_BINS) ## Run every fuzz target for FUZZ_SECONDS
 # As a user runs it: the one that is shipped, and the same under the sanitizers.
 .PHONY: cli-test man
 
-cli-test: build/sapling build/asan/sapling build/schema_diff ## Run the command as a user would, also under sanitizers
-	$(Q)$(PYTHON) tests/cli/command_test.py --name cli-test build/sapling $(T); status=$$?; \
-	    $(ASAN_ENV) $(NO_ASLR) $(PYTHON) tests/cli/command_test.py --name cli-test-asan build/asan/sapling $(T) && \
+# The command with migrations of the tests in place of its own.
+define MIGRATING_RULES
+build/$1/migrating/sapling: $$(call cli_objs,$1) $$(call node_objs,$1) $$(call rows_objs,$1) \
+        build/$1/obj/generated/wit_runtime_json.o build/$1/obj/tests/cli/migrations.o \
+        build/$1/obj/tests/support/migrations.o \
+        $$(filter-out build/$1/obj/src/runner/migrations.o,$$(call lib_objs,$1))
+	@mkdir -p $$(@D)
+	@echo '  LD      $$@'
+	$$(Q)$$(CC_$1) -pie $$(LDFLAGS_ALL) $$(LDFLAGS_$1) $$(LDFLAGS) -o $$@ $$^ $$(JANSSON_LIBS) $$(LIB_LIBS)
+endef
+$(eval $(call MIGRATING_RULES,release))
+$(eval $(call MIGRATING_RULES,asan))
+
+cli-test: build/sapling build/asan/sapling build/release/migrating/sapling build/asan/migrating/sapling build/schema_diff ## Run the command as a user would, also under sanitizers
+	$(Q)$(PYTHON) tests/cli/command_test.py --name cli-test --migrating build/release/migrating/sapling build/sapling $(T); status=$$?; \
+	    $(ASAN_ENV) $(NO_ASLR) $(PYTHON) tests/cli/command_test.py --name cli-test-asan --migrating build/asan/migrating/sapling build/asan/sapling $(T) && \
 	    exit $$status
 
 man: build/sapling ## Rewrite man/sapling.1 from the table of commands

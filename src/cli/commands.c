@@ -121,6 +121,14 @@ static const Option restore_options[] = {
      "of a database made of a stream: 4096 (the default) to 32768"},
     NO_MORE,
 };
+static const Option migrate_options[] = {
+    {OPTION_TO, 0, "to", "VERSION", NULL, true,
+     "the version to end at, as in 0.2; that of this program if not given"},
+    {OPTION_DRY_RUN, 0, "dry-run", NULL, NULL, true,
+     "say what each migration would do, change nothing"},
+    YES_OPTION,
+    NO_MORE,
+};
 static const Option recover_options[] = {
     {OPTION_YES, 'y', "yes", NULL, NULL, true, "do not ask, whatever is lost"},
     NO_MORE,
@@ -273,6 +281,22 @@ const Command commands[] = {
      "  is shown first, and it asks. FILE, which nobody may have open, is not changed.\n",
      {EXIT_NOT_FOUND, EXIT_CONFLICT, EXIT_CORRUPT, EXIT_INTERRUPTED},
      db_recover_verb},
+    {"db",
+     "migrate",
+     "Keep it safe",
+     "bring the runtime's rows to another version of their schema",
+     "FILE",
+     1,
+     1,
+     migrate_options,
+     {"sapling db put queue.db --hex 72756e6e65722e736368656d612e76657273696f6e 5253563000000100",
+      "sapling db migrate queue.db --dry-run", "sapling db migrate queue.db --yes"},
+     "  Goes by the schema marker that the runner keeps in table 0 (the first example puts one). All\n"
+     "  migrations on the way are one commit: a crash or a failure leaves FILE as it was. It asks, or\n"
+     "  needs --yes. Exit code 3: there is no marker; 4: no migrations lead from it to VERSION, or FILE\n"
+     "  is in use.\n",
+     {EXIT_NOT_FOUND, EXIT_CONFLICT, EXIT_CORRUPT},
+     db_migrate_verb},
     {"db",
      "dump",
      "Move it",

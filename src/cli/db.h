@@ -25,6 +25,7 @@ int db_compact_verb(const Call *call);
 int db_backup_verb(const Call *call);
 int db_restore_verb(const Call *call);
 int db_recover_verb(const Call *call);
+int db_migrate_verb(const Call *call);
 
 /* ---- Shared (db_common.c) ---------------------------------------------------------------------- */
 

@@ -169,6 +169,11 @@ int access_close(Access *access)
     return rc;
 }
 
+DB *access_db(const Access *access)
+{
+    return access->db;
+}
+
 bool access_is_remote(const Access *access)
 {
     return access->db == NULL;

@@ -41,6 +41,8 @@ int access_open(const char *path, const AccessOptions *options, Access **access_
 /* Accepts NULL. What sap_db_close() answers; SAP_OK where it is remote. */
 int access_close(Access *access);
 bool access_is_remote(const Access *access);
+/* The database itself, for its owner: borrowed until access_close. NULL where it is remote. */
+DB *access_db(const Access *access);
 /* Never NULL; valid until the next call. */
 const char *access_message(const Access *access);
 

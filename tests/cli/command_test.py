@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Run the built command as a user would: command_test.py [--name NAME] COMMAND [TEST...]
+"""Run the built command as a user would: command_test.py [--name NAME] --migrating COMMAND COMMAND [TEST...]
 
 Each test has a directory of its own, in memory where there is such a place. The last line is
 `NAME: N passed, N failed`.
@@ -27,6 +27,7 @@ ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)),
 SCRATCH = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 SECONDS = 120
 COMMAND = ""  # set by main()
+MIGRATING = ""  # the same, with the migrations of tests/support/migrations.h
 
 
 class Case(unittest.TestCase):
@@ -1047,6 +1048,148 @@ class Schemas(Case):
         self.assertEqual(process.wait(timeout=30), 0)
 
 
+# ---- Migrations -----------------------------------------------------------------------------------
+
+MARKER = "runner.schema.version"
+
+
+class Migrations(Case):
+    """Chains of the migrations in tests/support/migrations.h: 0.1 to 0.2 to 1.0."""
+
+    def migrate(self, *args, env=None, command=None):
+        return subprocess.run([command or MIGRATING, "db", "migrate", "a.db", *args], cwd=self.dir,
+                              env={**self.env, **(env or {})}, timeout=SECONDS, check=False,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True)
+
+    def fill(self, rows=50, version=(0, 1)):
+        self.db("load", "a.db", "--table", "8", "--quiet",
+                stdin="".join(f"k{i}\tvalue\n" for i in range(rows)))
+        self.mark(*version)
+
+    def mark(self, major, minor):
+        self.db("put", "a.db", "--hex", MARKER.encode().hex(),
+                (b"RSV0" + struct.pack("<HH", major, minor)).hex())
+
+    def version(self):
+        row = json.loads(self.db("scan", "a.db", "app_state", "--schema", "--prefix", MARKER))
+        return tuple(row["value"]["schema-marker"][part] for part in ("major", "minor"))
+
+    def state(self):
+        return self.ok("db", "dump", "a.db", "--format", "stream")
+
+    def test_a_chain_is_shown_asked_for_and_done(self):
+        self.fill()
+        before = self.state()
+        lines = ["0.1 to 0.2: rows get an option: 50 rows read, 50 written, 0 deleted",
+                 "0.2 to 1.0: keys become numbers: 50 rows read, 50 written, 50 deleted"]
+        result = self.migrate("--dry-run")
+        self.assertEqual((result.returncode, result.stdout.splitlines()), (0, lines))
+        self.assertIn("a.db would be of version 1.0", result.stderr)
+        self.assertEqual(self.state(), before)
+        result = self.migrate()
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("migrate a.db from version 0.1 to 1.0", result.stderr)
+        self.assertEqual(self.state(), before)
+        result = self.migrate("--yes")
+        self.assertEqual((result.returncode, result.stdout.splitlines()), (0, lines))
+        self.assertIn("a.db is of version 1.0", result.stderr)
+        self.assertEqual(self.version(), (1, 0))
+        self.assertEqual(self.db("scan", "a.db", "--table", "9", "--count"), "50\n")
+        self.assertEqual(self.db("scan", "a.db", "9", "--limit", "1", "--hex"), "00000000\t76616c756500\n")
+        self.assertEqual(self.db("scan", "a.db", "8", "--count"), "0\n")
+        result = self.migrate("--yes")
+        self.assertEqual((result.returncode, result.stdout), (0, ""))
+        self.assertIn("nothing to do", result.stderr)
+
+    def test_a_chain_stops_at_the_version_asked_for(self):
+        self.fill(3)
+        report = json.loads(self.migrate("--to", "0.2", "--yes", "--json").stdout)
+        self.assertEqual(report, {"file": "a.db", "from": "0.1", "to": "0.2", "dry_run": False, "migrations": [
+            {"from": "0.1", "to": "0.2", "name": "rows get an option", "read": 3, "written": 3, "deleted": 0}]})
+        self.assertEqual(self.version(), (0, 2))
+        report = json.loads(self.migrate("--dry-run", "--json").stdout)
+        self.assertEqual((report["from"], report["dry_run"], len(report["migrations"])), ("0.2", True, 1))
+        self.assertEqual(self.version(), (0, 2))
+
+    def test_a_failure_of_the_second_undoes_the_first(self):
+        self.fill()
+        self.db("put", "a.db", "--table", "8", "kx", "value")
+        self.db("put", "a.db", "--table", "9", "z", "")
+        before = self.state()
+        for more in (["--yes"], ["--dry-run"]):
+            result = self.migrate(*more)
+            self.assertEqual((result.returncode, result.stdout), (6, ""))
+            self.assertIn("keys become numbers: the key 'kx' is not k and digits", result.stderr)
+            self.assertIn("nothing was changed", result.stderr)
+            self.assertEqual(self.state(), before)
+
+    def test_a_kill_on_the_way_leaves_the_old_version(self):
+        self.fill(200)
+        self.db("put", "a.db", "--table", "9", "z", "")
+        before = self.state()
+        for at in (1, 100, 200, 201, 399, 400):
+            result = self.migrate("--yes", env={"SAP_TEST_KILL_AT": str(at)})
+            self.assertEqual(result.returncode, -signal.SIGKILL, at)
+            self.assertEqual(self.state(), before)
+        self.assertEqual(self.migrate("--yes").returncode, 0)
+        self.assertEqual(self.version(), (1, 0))
+
+    def test_a_kill_at_any_time_leaves_the_old_version_or_the_new(self):
+        rng = random.Random(11)
+        for _ in range(12):
+            for name in os.listdir(self.dir):
+                if name.startswith("a.db"):
+                    os.unlink(self.path(name))
+            self.fill(2000)
+            process = subprocess.Popen([MIGRATING, "db", "migrate", "a.db", "--yes"], cwd=self.dir,
+                                       env=self.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(rng.uniform(0, 0.03))
+            process.kill()
+            process.wait()
+            version = self.version()
+            self.assertIn(version, ((0, 1), (1, 0)))
+            rows = [self.db("scan", "a.db", table, "--count") if f"{table}  plain" in self.db("stat", "a.db")
+                    else "0\n" for table in ("8", "9")]
+            self.assertEqual(rows, ["0\n", "2000\n"] if version == (1, 0) else ["2000\n", "0\n"])
+
+    def test_markers_that_lead_nowhere(self):
+        self.db("put", "a.db", "k", "v")
+        for command in (COMMAND, MIGRATING):
+            result = self.migrate(command=command)
+            self.assertEqual(result.returncode, 3)
+            self.assertIn("nothing to migrate: no schema marker", result.stderr)
+        self.mark(2, 0)
+        result = self.migrate("--yes")
+        self.assertEqual(result.returncode, 4)
+        self.assertIn("a.db is of version 2.0, newer than this program's 1.0", result.stderr)
+        self.mark(0, 0)
+        result = self.migrate("--yes")
+        self.assertEqual(result.returncode, 4)
+        self.assertIn("no migrations lead from version 0.0 to 1.0", result.stderr)
+        self.mark(1, 0)
+        self.assertIn("do not go back", self.migrate("--to", "0.1").stderr)
+        self.assertEqual(self.migrate("--to", "1.1").returncode, 4)
+        for bad in ("", "1", "1.", "1.x", "-1.0", "1.70000", "1.0.0"):
+            self.assertEqual(self.migrate("--to", bad).returncode, 2, bad)
+        self.db("put", "a.db", MARKER, "RSV0")
+        result = self.migrate("--yes")
+        self.assertEqual(result.returncode, 6)
+        self.assertIn("the schema marker does not decode", result.stderr)
+
+    def test_a_file_in_use_is_not_migrated(self):
+        self.fill(10)
+        process = self.start("db", "load", "a.db", "--batch", "1")
+        process.stdin.write(b"a\tb\n")
+        process.stdin.flush()
+        self.await_("the socket", lambda: os.path.exists(self.path("a.db.sock")))
+        result = self.migrate("--yes")
+        self.assertEqual(result.returncode, 4)
+        self.assertIn("a.db is in use by another process", result.stderr)
+        process.stdin.close()
+        self.assertEqual(process.wait(timeout=30), 0)
+        self.assertEqual(self.version(), (0, 1))
+
+
 # ---- Documents ----------------------------------------------------------------------------------
 
 class Documents(Case):
@@ -1106,13 +1249,15 @@ class Count(unittest.TextTestResult):
 
 
 def main():
-    global COMMAND
+    global COMMAND, MIGRATING
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--name", default="cli-test")
+    parser.add_argument("--migrating", required=True)
     parser.add_argument("command")
     parser.add_argument("tests", nargs="*")
     args = parser.parse_args()
     COMMAND = os.path.abspath(args.command)
+    MIGRATING = os.path.abspath(args.migrating)
     loader = unittest.defaultTestLoader
     suite = loader.loadTestsFromModule(sys.modules[__name__])
     if args.tests:
