@@ -121,6 +121,9 @@ leak-check: leak-probe $(call test_bins,test,$(LEAK_TESTS)) ## Run the unit test
 FUZZ_SECONDS       ?= 600
 FUZZ_SMOKE_SECONDS ?= 20
 FUZZ_SMOKE_RUNS    ?= 2000000
+# Of each record of wit_record_fuzz.
+FUZZ_RECORD_SECONDS       ?= 60
+FUZZ_SMOKE_RECORD_SECONDS ?= 1
 FUZZ_BINS := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(call wanted,$(FUZZ_SRCS)))
 
 build/fuzz/cli_%_fuzz: build/fuzz/obj/tests/fuzz/cli_%_fuzz.o $(call support_objs,fuzz) \
@@ -139,10 +142,11 @@ build/fuzz/%_fuzz: build/fuzz/obj/tests/fuzz/%_fuzz.o $(call support_objs,fuzz) 
 
 fuzz-smoke: $(FUZZ_BINS) ## Run every fuzz target for a short while
 	$(Q)$(NO_ASLR) $(PYTHON) tools/run_fuzz.py --name fuzz-smoke --jobs $(JOBS) \
-	    --seconds $(FUZZ_SMOKE_SECONDS) --runs $(FUZZ_SMOKE_RUNS) $^
+	    --seconds $(FUZZ_SMOKE_SECONDS) --record-seconds $(FUZZ_SMOKE_RECORD_SECONDS) --runs $(FUZZ_SMOKE_RUNS) $^
 
 fuzz: $(FUZZ_BINS) ## Run every fuzz target for FUZZ_SECONDS
-	$(Q)$(NO_ASLR) $(PYTHON) tools/run_fuzz.py --name fuzz --jobs $(JOBS) --seconds $(FUZZ_SECONDS) $^
+	$(Q)$(NO_ASLR) $(PYTHON) tools/run_fuzz.py --name fuzz --jobs $(JOBS) --seconds $(FUZZ_SECONDS) \
+	    --record-seconds $(FUZZ_RECORD_SECONDS) $^
 
 # --- the command -------------------------------------------------------------------------------
 # As a user runs it: the one that is shipped, and the same under the sanitizers.
