@@ -88,6 +88,42 @@ static void wit_runtime_message_random(Choice *choice, WitRuntimeMessage *v)
     v->trace_id_len = (uint32_t)sample_number(choice);
     v->payload_len = (uint32_t)sample_number(choice);
     sample_bytes(choice, &v->body);
+    {
+        bool bad = false;
+        if (!((codec_number_compare(codec_number_u(v->frame_len), codec_number_add(codec_number_u(UINT64_C(60)), codec_number_u(v->body.len), &bad)) == 0)) && !bad) {
+            CodecNumber at = codec_number_add(codec_number_add(codec_number_u(UINT64_C(60)), codec_number_u(v->body.len), &bad), codec_number_u(0), &bad);
+            if (!bad && sample_fits(at, 32, false)) {
+                v->frame_len = (uint32_t)(at.negative ? 0 - at.size : at.size);
+            }
+        }
+    }
+    {
+        bool bad = false;
+        if (!(((((uint64_t)v->flags >> 5 & 1) != 0) || (codec_number_compare(codec_number_u(v->trace_id_len), codec_number_u(UINT64_C(4294967295))) == 0))) && !bad) {
+            CodecNumber at = codec_number_add(codec_number_u(UINT64_C(4294967295)), codec_number_u(0), &bad);
+            if (!bad && sample_fits(at, 32, false)) {
+                v->trace_id_len = (uint32_t)(at.negative ? 0 - at.size : at.size);
+            }
+        }
+    }
+    {
+        bool bad = false;
+        if (!((!((((uint64_t)v->flags >> 5 & 1) != 0)) || (codec_number_compare(codec_number_add(codec_number_add(codec_number_u(v->message_id_len), codec_number_u(v->trace_id_len), &bad), codec_number_u(v->payload_len), &bad), codec_number_u(v->body.len)) == 0))) && !bad) {
+            CodecNumber at = codec_number_add(codec_number_sub(codec_number_u(v->body.len), codec_number_add(codec_number_u(v->message_id_len), codec_number_u(v->trace_id_len), &bad), &bad), codec_number_u(0), &bad);
+            if (!bad && sample_fits(at, 32, false)) {
+                v->payload_len = (uint32_t)(at.negative ? 0 - at.size : at.size);
+            }
+        }
+    }
+    {
+        bool bad = false;
+        if (!(((((uint64_t)v->flags >> 5 & 1) != 0) || (codec_number_compare(codec_number_add(codec_number_u(v->message_id_len), codec_number_u(v->payload_len), &bad), codec_number_u(v->body.len)) == 0))) && !bad) {
+            CodecNumber at = codec_number_add(codec_number_sub(codec_number_u(v->body.len), codec_number_u(v->message_id_len), &bad), codec_number_u(0), &bad);
+            if (!bad && sample_fits(at, 32, false)) {
+                v->payload_len = (uint32_t)(at.negative ? 0 - at.size : at.size);
+            }
+        }
+    }
 }
 
 static bool wit_runtime_message_edge(void *any, size_t i, const char **refinement)
@@ -95,47 +131,194 @@ static bool wit_runtime_message_edge(void *any, size_t i, const char **refinemen
     WitRuntimeMessage *v = any;
 
     switch (i) {
-    case 0:
+    case 0: {
+        *refinement = "frame-len == 60 + len(body)";
+        bool bad = false;
+        CodecNumber at = codec_number_sub(codec_number_add(codec_number_u(UINT64_C(60)), codec_number_u(v->body.len), &bad), codec_number_u(1), &bad);
+        if (!bad && sample_fits(at, 32, false)) {
+            v->frame_len = (uint32_t)(at.negative ? 0 - at.size : at.size);
+            return false;
+        }
+        return true;
+    }
+    case 1: {
+        *refinement = "frame-len == 60 + len(body)";
+        bool bad = false;
+        CodecNumber at = codec_number_add(codec_number_add(codec_number_u(UINT64_C(60)), codec_number_u(v->body.len), &bad), codec_number_u(0), &bad);
+        if (!bad && sample_fits(at, 32, false)) {
+            v->frame_len = (uint32_t)(at.negative ? 0 - at.size : at.size);
+            return true;
+        }
+        return true;
+    }
+    case 2: {
+        *refinement = "frame-len == 60 + len(body)";
+        bool bad = false;
+        CodecNumber at = codec_number_add(codec_number_add(codec_number_u(UINT64_C(60)), codec_number_u(v->body.len), &bad), codec_number_u(1), &bad);
+        if (!bad && sample_fits(at, 32, false)) {
+            v->frame_len = (uint32_t)(at.negative ? 0 - at.size : at.size);
+            return false;
+        }
+        return true;
+    }
+    case 3: {
+        *refinement = "flags.has-trace || trace-id-len == 0xFFFFFFFF";
+        bool bad = false;
+        if (((((uint64_t)v->flags >> 5 & 1) != 0)) || bad) {
+            return true;
+        }
+        CodecNumber at = codec_number_sub(codec_number_u(UINT64_C(4294967295)), codec_number_u(1), &bad);
+        if (!bad && sample_fits(at, 32, false)) {
+            v->trace_id_len = (uint32_t)(at.negative ? 0 - at.size : at.size);
+            return false;
+        }
+        return true;
+    }
+    case 4: {
+        *refinement = "flags.has-trace || trace-id-len == 0xFFFFFFFF";
+        bool bad = false;
+        if (((((uint64_t)v->flags >> 5 & 1) != 0)) || bad) {
+            return true;
+        }
+        CodecNumber at = codec_number_add(codec_number_u(UINT64_C(4294967295)), codec_number_u(0), &bad);
+        if (!bad && sample_fits(at, 32, false)) {
+            v->trace_id_len = (uint32_t)(at.negative ? 0 - at.size : at.size);
+            return true;
+        }
+        return true;
+    }
+    case 5: {
+        *refinement = "flags.has-trace || trace-id-len == 0xFFFFFFFF";
+        bool bad = false;
+        if (((((uint64_t)v->flags >> 5 & 1) != 0)) || bad) {
+            return true;
+        }
+        CodecNumber at = codec_number_add(codec_number_u(UINT64_C(4294967295)), codec_number_u(1), &bad);
+        if (!bad && sample_fits(at, 32, false)) {
+            v->trace_id_len = (uint32_t)(at.negative ? 0 - at.size : at.size);
+            return false;
+        }
+        return true;
+    }
+    case 6: {
+        *refinement = "!flags.has-trace || message-id-len + trace-id-len + payload-len == len(body)";
+        bool bad = false;
+        if ((!((((uint64_t)v->flags >> 5 & 1) != 0))) || bad) {
+            return true;
+        }
+        CodecNumber at = codec_number_sub(codec_number_sub(codec_number_u(v->body.len), codec_number_add(codec_number_u(v->message_id_len), codec_number_u(v->trace_id_len), &bad), &bad), codec_number_u(1), &bad);
+        if (!bad && sample_fits(at, 32, false)) {
+            v->payload_len = (uint32_t)(at.negative ? 0 - at.size : at.size);
+            return false;
+        }
+        return true;
+    }
+    case 7: {
+        *refinement = "!flags.has-trace || message-id-len + trace-id-len + payload-len == len(body)";
+        bool bad = false;
+        if ((!((((uint64_t)v->flags >> 5 & 1) != 0))) || bad) {
+            return true;
+        }
+        CodecNumber at = codec_number_add(codec_number_sub(codec_number_u(v->body.len), codec_number_add(codec_number_u(v->message_id_len), codec_number_u(v->trace_id_len), &bad), &bad), codec_number_u(0), &bad);
+        if (!bad && sample_fits(at, 32, false)) {
+            v->payload_len = (uint32_t)(at.negative ? 0 - at.size : at.size);
+            return true;
+        }
+        return true;
+    }
+    case 8: {
+        *refinement = "!flags.has-trace || message-id-len + trace-id-len + payload-len == len(body)";
+        bool bad = false;
+        if ((!((((uint64_t)v->flags >> 5 & 1) != 0))) || bad) {
+            return true;
+        }
+        CodecNumber at = codec_number_add(codec_number_sub(codec_number_u(v->body.len), codec_number_add(codec_number_u(v->message_id_len), codec_number_u(v->trace_id_len), &bad), &bad), codec_number_u(1), &bad);
+        if (!bad && sample_fits(at, 32, false)) {
+            v->payload_len = (uint32_t)(at.negative ? 0 - at.size : at.size);
+            return false;
+        }
+        return true;
+    }
+    case 9: {
+        *refinement = "flags.has-trace || message-id-len + payload-len == len(body)";
+        bool bad = false;
+        if (((((uint64_t)v->flags >> 5 & 1) != 0)) || bad) {
+            return true;
+        }
+        CodecNumber at = codec_number_sub(codec_number_sub(codec_number_u(v->body.len), codec_number_u(v->message_id_len), &bad), codec_number_u(1), &bad);
+        if (!bad && sample_fits(at, 32, false)) {
+            v->payload_len = (uint32_t)(at.negative ? 0 - at.size : at.size);
+            return false;
+        }
+        return true;
+    }
+    case 10: {
+        *refinement = "flags.has-trace || message-id-len + payload-len == len(body)";
+        bool bad = false;
+        if (((((uint64_t)v->flags >> 5 & 1) != 0)) || bad) {
+            return true;
+        }
+        CodecNumber at = codec_number_add(codec_number_sub(codec_number_u(v->body.len), codec_number_u(v->message_id_len), &bad), codec_number_u(0), &bad);
+        if (!bad && sample_fits(at, 32, false)) {
+            v->payload_len = (uint32_t)(at.negative ? 0 - at.size : at.size);
+            return true;
+        }
+        return true;
+    }
+    case 11: {
+        *refinement = "flags.has-trace || message-id-len + payload-len == len(body)";
+        bool bad = false;
+        if (((((uint64_t)v->flags >> 5 & 1) != 0)) || bad) {
+            return true;
+        }
+        CodecNumber at = codec_number_add(codec_number_sub(codec_number_u(v->body.len), codec_number_u(v->message_id_len), &bad), codec_number_u(1), &bad);
+        if (!bad && sample_fits(at, 32, false)) {
+            v->payload_len = (uint32_t)(at.negative ? 0 - at.size : at.size);
+            return false;
+        }
+        return true;
+    }
+    case 12:
         *refinement = "value == 0";
         v->major = (uint16_t)UINT64_C(0);
         return true;
-    case 1:
+    case 13:
         *refinement = "value == 0";
         v->major = (uint16_t)UINT64_C(1);
         return false;
-    case 2:
+    case 14:
         *refinement = "value == 0";
         v->minor = (uint16_t)UINT64_C(0);
         return true;
-    case 3:
+    case 15:
         *refinement = "value == 0";
         v->minor = (uint16_t)UINT64_C(1);
         return false;
-    case 4:
+    case 16:
         *refinement = "value == 0";
         v->reserved = (uint16_t)UINT64_C(0);
         return true;
-    case 5:
+    case 17:
         *refinement = "value == 0";
         v->reserved = (uint16_t)UINT64_C(1);
         return false;
-    case 6:
+    case 18:
         *refinement = "value >= 0";
         v->to_worker = (int64_t)UINT64_C(0);
         return true;
-    case 7:
+    case 19:
         *refinement = "value >= 0";
         v->to_worker = (int64_t)-INT64_C(1);
         return false;
-    case 8:
+    case 20:
         *refinement = "value >= 0";
         v->to_worker = (int64_t)UINT64_C(1);
         return true;
-    case 9:
+    case 21:
         *refinement = "value > 0";
         v->message_id_len = (uint32_t)UINT64_C(0);
         return false;
-    case 10:
+    case 22:
         *refinement = "value > 0";
         v->message_id_len = (uint32_t)UINT64_C(1);
         return true;
@@ -211,6 +394,30 @@ static void wit_runtime_intent_random(Choice *choice, WitRuntimeIntent *v)
         break;
     }
     sample_bytes(choice, &v->message);
+    {
+        bool bad = false;
+        if (!((codec_number_compare(codec_number_u(v->frame_len), codec_number_add(codec_number_u(UINT64_C(28)), codec_number_u(v->message.len), &bad)) == 0)) && !bad) {
+            CodecNumber at = codec_number_add(codec_number_add(codec_number_u(UINT64_C(28)), codec_number_u(v->message.len), &bad), codec_number_u(0), &bad);
+            if (!bad && sample_fits(at, 32, false)) {
+                v->frame_len = (uint32_t)(at.negative ? 0 - at.size : at.size);
+            }
+        }
+    }
+    {
+        bool bad = false;
+        if (!((codec_number_compare(codec_number_u(v->message_len), codec_number_u(v->message.len)) == 0)) && !bad) {
+            CodecNumber at = codec_number_add(codec_number_u(v->message.len), codec_number_u(0), &bad);
+            if (!bad && sample_fits(at, 32, false)) {
+                v->message_len = (uint32_t)(at.negative ? 0 - at.size : at.size);
+            }
+        }
+    }
+    {
+        bool bad = false;
+        if (!(((((uint64_t)v->flags >> 0 & 1) != 0) == (v->kind == 1))) && !bad) {
+            v->flags = (WitRuntimeIntentFlags)(((v->kind == 1)) ? v->flags | (UINT64_C(1) << 0) : v->flags & ~(UINT64_C(1) << 0));
+        }
+    }
 }
 
 static bool wit_runtime_intent_edge(void *any, size_t i, const char **refinement)
@@ -218,35 +425,105 @@ static bool wit_runtime_intent_edge(void *any, size_t i, const char **refinement
     WitRuntimeIntent *v = any;
 
     switch (i) {
-    case 0:
+    case 0: {
+        *refinement = "frame-len == 28 + len(message)";
+        bool bad = false;
+        CodecNumber at = codec_number_sub(codec_number_add(codec_number_u(UINT64_C(28)), codec_number_u(v->message.len), &bad), codec_number_u(1), &bad);
+        if (!bad && sample_fits(at, 32, false)) {
+            v->frame_len = (uint32_t)(at.negative ? 0 - at.size : at.size);
+            return false;
+        }
+        return true;
+    }
+    case 1: {
+        *refinement = "frame-len == 28 + len(message)";
+        bool bad = false;
+        CodecNumber at = codec_number_add(codec_number_add(codec_number_u(UINT64_C(28)), codec_number_u(v->message.len), &bad), codec_number_u(0), &bad);
+        if (!bad && sample_fits(at, 32, false)) {
+            v->frame_len = (uint32_t)(at.negative ? 0 - at.size : at.size);
+            return true;
+        }
+        return true;
+    }
+    case 2: {
+        *refinement = "frame-len == 28 + len(message)";
+        bool bad = false;
+        CodecNumber at = codec_number_add(codec_number_add(codec_number_u(UINT64_C(28)), codec_number_u(v->message.len), &bad), codec_number_u(1), &bad);
+        if (!bad && sample_fits(at, 32, false)) {
+            v->frame_len = (uint32_t)(at.negative ? 0 - at.size : at.size);
+            return false;
+        }
+        return true;
+    }
+    case 3: {
+        *refinement = "message-len == len(message)";
+        bool bad = false;
+        CodecNumber at = codec_number_sub(codec_number_u(v->message.len), codec_number_u(1), &bad);
+        if (!bad && sample_fits(at, 32, false)) {
+            v->message_len = (uint32_t)(at.negative ? 0 - at.size : at.size);
+            return false;
+        }
+        return true;
+    }
+    case 4: {
+        *refinement = "message-len == len(message)";
+        bool bad = false;
+        CodecNumber at = codec_number_add(codec_number_u(v->message.len), codec_number_u(0), &bad);
+        if (!bad && sample_fits(at, 32, false)) {
+            v->message_len = (uint32_t)(at.negative ? 0 - at.size : at.size);
+            return true;
+        }
+        return true;
+    }
+    case 5: {
+        *refinement = "message-len == len(message)";
+        bool bad = false;
+        CodecNumber at = codec_number_add(codec_number_u(v->message.len), codec_number_u(1), &bad);
+        if (!bad && sample_fits(at, 32, false)) {
+            v->message_len = (uint32_t)(at.negative ? 0 - at.size : at.size);
+            return false;
+        }
+        return true;
+    }
+    case 6: {
+        *refinement = "flags.has-due == (kind == timer-arm)";
+        v->flags = (WitRuntimeIntentFlags)(((v->kind == 1)) ? v->flags | (UINT64_C(1) << 0) : v->flags & ~(UINT64_C(1) << 0));
+        return true;
+    }
+    case 7: {
+        *refinement = "flags.has-due == (kind == timer-arm)";
+        v->flags = (WitRuntimeIntentFlags)(!((v->kind == 1)) ? v->flags | (UINT64_C(1) << 0) : v->flags & ~(UINT64_C(1) << 0));
+        return false;
+    }
+    case 8:
         *refinement = "value == 0";
         v->major = (uint16_t)UINT64_C(0);
         return true;
-    case 1:
+    case 9:
         *refinement = "value == 0";
         v->major = (uint16_t)UINT64_C(1);
         return false;
-    case 2:
+    case 10:
         *refinement = "value == 0";
         v->minor = (uint16_t)UINT64_C(0);
         return true;
-    case 3:
+    case 11:
         *refinement = "value == 0";
         v->minor = (uint16_t)UINT64_C(1);
         return false;
-    case 4:
+    case 12:
         *refinement = "value == 0";
         v->reserved = (uint16_t)UINT64_C(0);
         return true;
-    case 5:
+    case 13:
         *refinement = "value == 0";
         v->reserved = (uint16_t)UINT64_C(1);
         return false;
-    case 6:
+    case 14:
         *refinement = "value > 0";
         v->message_len = (uint32_t)UINT64_C(0);
         return false;
-    case 7:
+    case 15:
         *refinement = "value > 0";
         v->message_len = (uint32_t)UINT64_C(1);
         return true;
@@ -553,10 +830,10 @@ SAMPLE_TYPE(wit_runtime_dbi7_dedupe_ttl_value, WitRuntimeDbi7DedupeTtlValue)
 const SampleType wit_runtime_samples[] = {
     SAMPLE_ENTRY("message-kind", wit_runtime_message_kind, WitRuntimeMessageKind, false, NULL, 0),
     SAMPLE_ENTRY("message-flags", wit_runtime_message_flags, WitRuntimeMessageFlags, false, NULL, 0),
-    SAMPLE_ENTRY("message", wit_runtime_message, WitRuntimeMessage, false, wit_runtime_message_edge, 11),
+    SAMPLE_ENTRY("message", wit_runtime_message, WitRuntimeMessage, false, wit_runtime_message_edge, 23),
     SAMPLE_ENTRY("intent-kind", wit_runtime_intent_kind, WitRuntimeIntentKind, false, NULL, 0),
     SAMPLE_ENTRY("intent-flags", wit_runtime_intent_flags, WitRuntimeIntentFlags, false, NULL, 0),
-    SAMPLE_ENTRY("intent", wit_runtime_intent, WitRuntimeIntent, false, wit_runtime_intent_edge, 8),
+    SAMPLE_ENTRY("intent", wit_runtime_intent, WitRuntimeIntent, false, wit_runtime_intent_edge, 16),
     SAMPLE_ENTRY("schema-marker", wit_runtime_schema_marker, WitRuntimeSchemaMarker, false, NULL, 0),
     SAMPLE_ENTRY("high-water-mark", wit_runtime_high_water_mark, WitRuntimeHighWaterMark, false, NULL, 0),
     SAMPLE_ENTRY("retry-key", wit_runtime_retry_key, WitRuntimeRetryKey, false, wit_runtime_retry_key_edge, 5),

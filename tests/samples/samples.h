@@ -80,6 +80,13 @@ uint32_t sample_char(Choice *choice);
 void sample_string(Choice *choice, CodecBytes *v);
 void sample_bytes(Choice *choice, CodecBytes *v);
 void sample_length(CodecBytes *v, uint32_t len);
+/* Whether an integer of so many bits can be that number. */
+static inline bool sample_fits(CodecNumber at, unsigned bits, bool is_signed)
+{
+    uint64_t most = UINT64_MAX >> (64 - bits + (is_signed ? 1 : 0));
+
+    return at.negative ? is_signed && at.size <= most + 1 : at.size <= most;
+}
 void *sample_items(Choice *choice, size_t size, uint32_t *count_out);
 
 /* A random value goes through bytes and JSON and comes back; no start of its bytes is misread.

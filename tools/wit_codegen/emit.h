@@ -37,6 +37,21 @@ typedef struct Edges {
 bool refine_edges(const Type *record, const Member *field, const Refinement *refinement,
                   Edges *edges_out);
 
+/* What decides a comparison that depends on several numbers, as in `a + b <= len(c)`: one number of
+ * it that can be set to where both sides are equal, or one truth. */
+typedef struct Lever {
+    const char *path; /* in C, below `v->` */
+    const Type *type; /* of the number, or of the flags; a bool otherwise */
+    size_t flag;      /* which one, of flags */
+    const char *op;   /* with the path at its left */
+    const char *free; /* a condition in C under which the refinement holds anyway; "": none */
+    const char *even; /* in C: the number, or truth, at which both sides are equal */
+} Lever;
+
+/* False if there is none, or options are read. */
+bool refine_lever(const Type *record, const Member *field, const Refinement *refinement,
+                  Lever *lever_out);
+
 const char *snake(const char *name); /* a-b -> a_b */
 const char *upper(const char *name); /* a-b -> A_B */
 const char *camel(const char *name); /* a-b -> AB, capitals first */

@@ -245,3 +245,110 @@ bool refine_edges(const Type *record, const Member *field, const Refinement *ref
     }
     return true;
 }
+
+/* --- levers --------------------------------------------------------------------------------- */
+
+static const char *expr_text(const Type *record, const Member *field, const Expr *expr)
+{
+    Buf buf = {0};
+
+    emit_expr(&buf, record, field, expr);
+    const char *text = take_text((const char *)buf.data, buf.len);
+    buf_release(&buf);
+    return text;
+}
+
+static bool reads(const Sole *in, const Expr *expr, const char *path)
+{
+    if (expr == NULL) {
+        return false;
+    }
+    bool own = (expr->kind == EXPR_PATH || expr->kind == EXPR_LEN) &&
+               strcmp(c_path(in->record, in->field, expr, true, NULL), path) == 0;
+    return own || reads(in, expr->left, path) || reads(in, expr->right, path);
+}
+
+/* The number of a sum that can be set, its last; and in *even the other side without the rest. */
+static const Expr *settable(const Sole *in, const Expr *sum, const char **even)
+{
+    bool plus = sum->kind == EXPR_BINARY && strcmp(sum->op, "+") == 0;
+
+    if (sum->kind == EXPR_PATH && type_is_integer(sum->type->kind)) {
+        return sum;
+    }
+    for (int side = 1; plus && side >= 0; side--) {
+        const Expr *part = side == 1 ? sum->right : sum->left;
+        const Expr *rest = side == 1 ? sum->left : sum->right;
+        const char *without = *even;
+        const Expr *found = settable(in, part, &without);
+        if (found != NULL) {
+            *even = take_printf("codec_number_sub(%s, %s, &bad)", without,
+                                expr_text(in->record, in->field, rest));
+            return reads(in, rest, c_path(in->record, in->field, found, true, NULL)) ? NULL : found;
+        }
+    }
+    return NULL;
+}
+
+static const char *mirrored(const char *op)
+{
+    return op[0] == '<'   ? (op[1] == '=' ? ">=" : ">")
+           : op[0] == '>' ? (op[1] == '=' ? "<=" : "<")
+                          : op;
+}
+
+static bool lever_of(const Sole *in, const Expr *expr, Lever *lever)
+{
+    if (expr->kind != EXPR_BINARY || strcmp(expr->op, "&&") == 0) {
+        return false;
+    }
+    if (strcmp(expr->op, "||") == 0) {
+        const char *free = lever->free;
+        for (int side = 1; side >= 0; side--) {
+            const Expr *part = side == 1 ? expr->right : expr->left;
+            const char *other =
+                expr_text(in->record, in->field, side == 1 ? expr->left : expr->right);
+            lever->free = free[0] == '\0' ? other : take_printf("%s || %s", free, other);
+            if (lever_of(in, part, lever)) {
+                return true;
+            }
+        }
+        return false;
+    }
+    for (int side = 0; side < 2; side++) {
+        const Expr *left = side == 0 ? expr->left : expr->right;
+        const Expr *right = side == 0 ? expr->right : expr->left;
+        lever->op = side == 0 ? expr->op : mirrored(expr->op);
+        lever->even = expr_text(in->record, in->field, right);
+        if (refine_type(left) == OF_BOOL && left->kind == EXPR_PATH) {
+            lever->path = c_path(in->record, in->field, left, true, NULL);
+            lever->type = left->type;
+            lever->flag = left->flag
+                              ? (size_t)(find_member(left->type, left->name[left->name_count - 1]) -
+                                         left->type->members)
+                              : 0;
+            return !left->flag || flag_bytes(left->type) <= 8;
+        }
+        const Expr *found =
+            refine_type(left) == OF_INTEGER ? settable(in, left, &lever->even) : NULL;
+        if (found != NULL) {
+            lever->path = c_path(in->record, in->field, found, true, NULL);
+            lever->type = found->type;
+            return !reads(in, right, lever->path);
+        }
+    }
+    return false;
+}
+
+bool refine_lever(const Type *record, const Member *field, const Refinement *refinement,
+                  Lever *lever_out)
+{
+    Sole in = {.record = record, .field = field};
+    Buf present = {0};
+
+    refine_emit_present(&present, record, field, refinement);
+    bool options = present.len > 0;
+    buf_release(&present);
+    *lever_out = (Lever){.free = ""};
+    return !options && lever_of(&in, refinement->expr, lever_out);
+}

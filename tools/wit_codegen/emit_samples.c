@@ -90,6 +90,75 @@ static void emit_favour(Buf *buf, const Type *type, const Member *member)
     }
 }
 
+/* Sets a truth to what makes both sides equal, or to the opposite. */
+static void emit_set_truth(Buf *buf, const char *indent, const Lever *lever, bool equal)
+{
+    const char *truth = take_printf("%s(%s)", equal ? "" : "!", lever->even);
+
+    if (lever->type->kind == TYPE_FLAGS) {
+        const char *bit = take_printf("(UINT64_C(1) << %zu)", lever->flag);
+        out(buf, "%sv->%s = (%s)(%s ? v->%s | %s : v->%s & ~%s);\n", indent, lever->path,
+            lever->type->c_name, truth, lever->path, bit, lever->path, bit);
+    } else {
+        out(buf, "%sv->%s = %s;\n", indent, lever->path, truth);
+    }
+}
+
+/* Sets a number to `by` above where both sides are equal, if it can be that. */
+static void emit_set_number(Buf *buf, const char *indent, const Lever *lever, int by)
+{
+    out(buf, "%sCodecNumber at = codec_number_%s(%s, codec_number_u(%d), &bad);\n", indent,
+        by < 0 ? "sub" : "add", lever->even, by < 0 ? -by : by);
+    out(buf, "%sif (!bad && sample_fits(at, %u, %s)) {\n", indent, type_bits(lever->type->kind),
+        type_is_signed(lever->type->kind) ? "true" : "false");
+    out(buf, "%s    v->%s = (%s)(at.negative ? 0 - at.size : at.size);\n%s", indent, lever->path,
+        lever->type->c_name, indent);
+}
+
+static bool of_truth(const Lever *lever)
+{
+    return lever->type->kind == TYPE_FLAGS || lever->type->kind == TYPE_BOOL;
+}
+
+/* Whether `by OP 0`. */
+static bool holds_beside(const char *op, int by)
+{
+    switch (op[0]) {
+    case '=':
+        return by == 0;
+    case '!':
+        return by != 0;
+    case '<':
+        return by < 0 || (by == 0 && op[1] == '=');
+    default:
+        return by > 0 || (by == 0 && op[1] == '=');
+    }
+}
+
+/* Random numbers seldom fit each other: the one that decides is set so that they do. */
+static void emit_repairs(Buf *buf, const Type *type, const Member *member,
+                         const Refinement *refinement)
+{
+    for (const Refinement *r = refinement; r != NULL; r = r->next) {
+        Edges edges;
+        Lever lever;
+        if (refine_edges(type, member, r, &edges) || !refine_lever(type, member, r, &lever)) {
+            continue;
+        }
+        out(buf, "    {\n        bool bad = false;\n        if (!(");
+        refine_emit(buf, type, member, r);
+        out(buf, ") && !bad) {\n");
+        if (of_truth(&lever)) {
+            emit_set_truth(buf, "            ", &lever, holds_beside(lever.op, 0));
+        } else {
+            int by = holds_beside(lever.op, 0) ? 0 : holds_beside(lever.op, -1) ? -1 : 1;
+            emit_set_number(buf, "            ", &lever, by);
+            out(buf, "}\n");
+        }
+        out(buf, "        }\n    }\n");
+    }
+}
+
 static void emit_random_function(const Type *type, Buf *buf)
 {
     const Type *part = type->member_count > 0 ? type->members[0].type : NULL;
@@ -145,9 +214,41 @@ static void emit_random_function(const Type *type, Buf *buf)
                         take_printf("v->%s", snake(type->members[i].name)));
             emit_favour(buf, type, &type->members[i]);
         }
+        for (size_t i = 0; type->kind == TYPE_RECORD && i < type->member_count; i++) {
+            emit_repairs(buf, type, &type->members[i], type->members[i].refinements);
+        }
+        emit_repairs(buf, type, NULL, type->refinements);
         break;
     }
     out(buf, "}\n\n");
+}
+
+/* On, and beside, where both sides of a comparison are equal; where it cannot be set so, or holds
+ * anyway, the valid value from before stays and is reported as one. */
+static void emit_lever_edges(Buf *buf, const Refinement *r, const Lever *lever, size_t *count)
+{
+    for (int by = -1; by <= 1; by++) {
+        bool truth = of_truth(lever);
+        if (truth && by < 0) {
+            continue;
+        }
+        out(buf, "    case %zu: {\n        *refinement = %s;\n", (*count)++, c_string(r->text));
+        if (!truth || lever->free[0] != '\0') {
+            out(buf, "        bool bad = false;\n");
+        }
+        if (lever->free[0] != '\0') {
+            out(buf, "        if ((%s) || bad) {\n            return true;\n        }\n",
+                lever->free);
+        }
+        if (truth) {
+            emit_set_truth(buf, "        ", lever, by == 0);
+            out(buf, "        return %s;\n    }\n", holds_beside(lever->op, by) ? "true" : "false");
+        } else {
+            emit_set_number(buf, "        ", lever, by);
+            out(buf, "    return %s;\n        }\n        return true;\n    }\n",
+                holds_beside(lever->op, by) ? "true" : "false");
+        }
+    }
 }
 
 static void emit_edges_of(const Type *type, const Member *member, const Refinement *refinement,
@@ -155,7 +256,11 @@ static void emit_edges_of(const Type *type, const Member *member, const Refineme
 {
     for (const Refinement *r = refinement; r != NULL; r = r->next) {
         Edges edges;
+        Lever lever;
         if (!refine_edges(type, member, r, &edges)) {
+            if (refine_lever(type, member, r, &lever)) {
+                emit_lever_edges(buf, r, &lever, count);
+            }
             continue;
         }
         for (size_t i = 0; i < edges.count; i++) {
