@@ -302,7 +302,7 @@ int db_scan_schema(const Call *call, AccessRange *range)
         char bad[UI_TEXT];
         char rows[UI_TEXT];
         code = ui_fail(call->ui, EXIT_CORRUPT, "each has its reason in \"error\"",
-                       "%s of %s do not decode by the schema", ui_count(view.bad, bad),
+                       "%s of %s not decoded by the schema", ui_count(view.bad, bad),
                        ui_rows(view.rows, rows));
     }
     return code;

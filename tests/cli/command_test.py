@@ -974,7 +974,7 @@ class Schemas(Case):
             self.put(table, key, val)
         result = self.run_("db", "scan", "a.db", "--schema")
         self.assertEqual(result.returncode, 6)
-        self.assertIn("8 of 19 rows do not decode", result.stderr.decode())
+        self.assertIn("8 of 19 rows not decoded", result.stderr.decode())
         rows = [json.loads(line) for line in result.stdout.splitlines()]
         bad = [r for r in rows if "error" in r]
         self.assertEqual((len(rows), len(bad)), (19, 8))
