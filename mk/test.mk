@@ -136,6 +136,11 @@ build/fuzz/wit_%_fuzz: build/fuzz/obj/tests/fuzz/wit_%_fuzz.o $(call support_obj
 	@echo '  LD      $@'
 	$(Q)$(CC_fuzz) -fsanitize=fuzzer $(LDFLAGS_ALL) $(LDFLAGS_fuzz) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(JANSSON_LIBS) $(LIB_LIBS)
 
+build/fuzz/schema_%_fuzz: build/fuzz/obj/tests/fuzz/schema_%_fuzz.o $(call support_objs,fuzz) \
+                          $(call schema_objs,fuzz) $(call lib_objs,fuzz)
+	@echo '  LD      $@'
+	$(Q)$(CC_fuzz) -fsanitize=fuzzer $(LDFLAGS_ALL) $(LDFLAGS_fuzz) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(LIB_LIBS)
+
 build/fuzz/%_fuzz: build/fuzz/obj/tests/fuzz/%_fuzz.o $(call support_objs,fuzz) $(call lib_objs,fuzz)
 	@echo '  LD      $@'
 	$(Q)$(CC_fuzz) -fsanitize=fuzzer $(LDFLAGS_ALL) $(LDFLAGS_fuzz) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(LIB_LIBS)

@@ -9,9 +9,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
+enum { MOST_NESTED = 64 };
+
 void lexer_start(Lexer *lexer, Place at, const char *text, size_t len)
 {
-    *lexer = (Lexer){text, text + len, at, {0}};
+    *lexer = (Lexer){text, text + len, at, {0}, 0, false};
     lexer_next(lexer);
 }
 
@@ -176,4 +178,14 @@ void lexer_next(Lexer *lexer)
         }
     }
     lexer->now = token;
+}
+
+bool lexer_too_deep(Lexer *lexer)
+{
+    if (lexer->depth < MOST_NESTED) {
+        return false;
+    }
+    lexer->too_deep = true;
+    mistake(lexer->now.at, "nested more than %d deep", MOST_NESTED);
+    return true;
 }

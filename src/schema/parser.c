@@ -252,7 +252,21 @@ static Type *parse_result(Parser *parser, Place at)
     return type;
 }
 
+static Type *parse_type_inside(Parser *parser);
+
 static Type *parse_type(Parser *parser)
+{
+    if (lexer_too_deep(&parser->lexer)) {
+        parser->lost = true;
+        return new_type(TYPE_BOOL, parser->lexer.now.at);
+    }
+    parser->lexer.depth++;
+    Type *type = parse_type_inside(parser);
+    parser->lexer.depth--;
+    return type;
+}
+
+static Type *parse_type_inside(Parser *parser)
 {
     static const struct {
         const char *name;
@@ -538,13 +552,19 @@ const char *read_text(const char *file, size_t *len_out)
 
 Schema *read_schema(const char *file)
 {
-    Parser parser = {0};
     size_t len;
     const char *text = read_text(file, &len);
 
     if (text == NULL) {
         die("cannot read %s: %s", file, strerror(errno));
     }
+    return parse_schema(file, text, len);
+}
+
+Schema *parse_schema(const char *file, const char *text, size_t len)
+{
+    Parser parser = {0};
+
     parser.schema = take(sizeof *parser.schema);
     parser.schema->file = file;
     lexer_start(&parser.lexer, (Place){file, 1, 1}, text, len);

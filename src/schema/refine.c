@@ -21,7 +21,7 @@ static void want(Lexer *lexer, const char *text)
 {
     if (lexer_is(lexer, text)) {
         lexer_next(lexer);
-    } else {
+    } else if (!lexer->too_deep) {
         mistake(lexer->now.at, "expected '%s' in the expression", text);
     }
 }
@@ -86,16 +86,33 @@ static Expr *parse_primary(Lexer *lexer)
     return new_expr(EXPR_TRUTH, token.at);
 }
 
+static Expr *parse_unary(Lexer *lexer);
+
+/* Every way back to a level passes here. */
+static Expr *parse_nested(Lexer *lexer, Expr *(*parse)(Lexer *lexer))
+{
+    if (lexer_too_deep(lexer)) {
+        while (lexer->now.kind != TOKEN_END) {
+            lexer_next(lexer);
+        }
+        return new_expr(EXPR_TRUTH, lexer->now.at);
+    }
+    lexer->depth++;
+    Expr *expr = parse(lexer);
+    lexer->depth--;
+    return expr;
+}
+
 static Expr *parse_unary(Lexer *lexer)
 {
     bool minus = lexer_is(lexer, "-");
 
     if (!minus && !lexer_is(lexer, "!")) {
-        return parse_primary(lexer);
+        return parse_nested(lexer, parse_primary);
     }
     Expr *expr = new_expr(minus ? EXPR_MINUS : EXPR_NOT, lexer->now.at);
     lexer_next(lexer);
-    expr->left = parse_unary(lexer);
+    expr->left = parse_nested(lexer, parse_unary);
     return expr;
 }
 

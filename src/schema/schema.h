@@ -75,12 +75,16 @@ typedef struct Lexer {
     const char *p;
     const char *end;
     Place at;
-    Token now; /* the token to look at */
+    Token now;      /* the token to look at */
+    unsigned depth; /* of what is nested: types in types, parentheses */
+    bool too_deep;  /* what is missing behind that is no mistake of its own */
 } Lexer;
 
 void lexer_start(Lexer *lexer, Place at, const char *text, size_t len);
 void lexer_next(Lexer *lexer);
 bool lexer_is(const Lexer *lexer, const char *text);
+/* Whether one more level of nesting is too much, which is a mistake then. */
+bool lexer_too_deep(Lexer *lexer);
 
 typedef enum {
     TYPE_BOOL,
@@ -190,6 +194,8 @@ typedef struct Schema {
 
 /* Mistakes are remembered. Ends the program if the file cannot be read. */
 Schema *read_schema(const char *file);
+/* The same of a text, which must live as long as the schema. */
+Schema *parse_schema(const char *file, const char *text, size_t len);
 /* Checks each, and what several share: numbers and names of tables, names of packages. Nothing is
  * checked if reading found mistakes. */
 void check_schemas(Schema *const *schemas, size_t count);
