@@ -107,6 +107,12 @@ static inline uint8_t *codec_write_room(CodecWriter *writer, size_t len)
     return buf->data + buf->len - len;
 }
 
+/* Bytes alone, and bytes behind their length. */
+void codec_write_raw(CodecWriter *writer, const void *data, size_t len);
+void codec_write_bytes(CodecWriter *writer, const CodecBytes *bytes);
+/* 0x00 becomes 0x00 0xff and 0x00 0x00 ends it, so that a prefix sorts first. */
+void codec_write_key_bytes(CodecWriter *writer, const CodecBytes *bytes);
+
 static inline void codec_write_u8(CodecWriter *writer, uint8_t v)
 {
     uint8_t *to = codec_write_room(writer, 1);
@@ -115,24 +121,6 @@ static inline void codec_write_u8(CodecWriter *writer, uint8_t v)
         *to = v;
     }
 }
-
-#define CODEC_WRITE(name, type, store)                    \
-    static inline void name(CodecWriter *writer, type v)  \
-    {                                                     \
-        uint8_t *to = codec_write_room(writer, sizeof v); \
-        if (to != NULL) {                                 \
-            store(to, v);                                 \
-        }                                                 \
-    }
-
-CODEC_WRITE(codec_write_u16, uint16_t, store_u16le)
-CODEC_WRITE(codec_write_u32, uint32_t, store_u32le)
-CODEC_WRITE(codec_write_u64, uint64_t, store_u64le)
-CODEC_WRITE(codec_write_u16be, uint16_t, store_u16be)
-CODEC_WRITE(codec_write_u32be, uint32_t, store_u32be)
-CODEC_WRITE(codec_write_u64be, uint64_t, store_u64be)
-
-_Static_assert(sizeof(float) == 4 && sizeof(double) == 8, "floats are written as their bits");
 
 static inline void codec_store_f32(void *to, float v)
 {
@@ -150,14 +138,79 @@ static inline void codec_store_f64(void *to, double v)
     store_u64le(to, bits);
 }
 
-CODEC_WRITE(codec_write_f32, float, codec_store_f32)
-CODEC_WRITE(codec_write_f64, double, codec_store_f64)
+static inline void codec_write_u16(CodecWriter *writer, uint16_t v)
+{
+    uint8_t *to = codec_write_room(writer, sizeof v);
 
-/* Bytes alone, and bytes behind their length. */
-void codec_write_raw(CodecWriter *writer, const void *data, size_t len);
-void codec_write_bytes(CodecWriter *writer, const CodecBytes *bytes);
-/* 0x00 becomes 0x00 0xff and 0x00 0x00 ends it, so that a prefix sorts first. */
-void codec_write_key_bytes(CodecWriter *writer, const CodecBytes *bytes);
+    if (to != NULL) {
+        store_u16le(to, v);
+    }
+}
+
+static inline void codec_write_u32(CodecWriter *writer, uint32_t v)
+{
+    uint8_t *to = codec_write_room(writer, sizeof v);
+
+    if (to != NULL) {
+        store_u32le(to, v);
+    }
+}
+
+static inline void codec_write_u64(CodecWriter *writer, uint64_t v)
+{
+    uint8_t *to = codec_write_room(writer, sizeof v);
+
+    if (to != NULL) {
+        store_u64le(to, v);
+    }
+}
+
+static inline void codec_write_u16be(CodecWriter *writer, uint16_t v)
+{
+    uint8_t *to = codec_write_room(writer, sizeof v);
+
+    if (to != NULL) {
+        store_u16be(to, v);
+    }
+}
+
+static inline void codec_write_u32be(CodecWriter *writer, uint32_t v)
+{
+    uint8_t *to = codec_write_room(writer, sizeof v);
+
+    if (to != NULL) {
+        store_u32be(to, v);
+    }
+}
+
+static inline void codec_write_u64be(CodecWriter *writer, uint64_t v)
+{
+    uint8_t *to = codec_write_room(writer, sizeof v);
+
+    if (to != NULL) {
+        store_u64be(to, v);
+    }
+}
+
+static inline void codec_write_f32(CodecWriter *writer, float v)
+{
+    uint8_t *to = codec_write_room(writer, sizeof v);
+
+    if (to != NULL) {
+        codec_store_f32(to, v);
+    }
+}
+
+static inline void codec_write_f64(CodecWriter *writer, double v)
+{
+    uint8_t *to = codec_write_room(writer, sizeof v);
+
+    if (to != NULL) {
+        codec_store_f64(to, v);
+    }
+}
+
+_Static_assert(sizeof(float) == 4 && sizeof(double) == 8, "floats are written as their bits");
 
 typedef struct CodecReader {
     ByteReader in;
@@ -199,6 +252,22 @@ void codec_read_no_run(CodecReader *reader, const char *type, const CodecField *
                        size_t count);
 void codec_read_short(CodecReader *reader, size_t size);
 
+/* 0 or 1, anything else fails. */
+bool codec_read_bool(CodecReader *reader);
+void codec_read_raw(CodecReader *reader, void *out, size_t len);
+void codec_read_bytes(CodecReader *reader, CodecBytes *out);
+void codec_read_rest(CodecReader *reader, CodecBytes *out);
+void codec_read_key_bytes(CodecReader *reader, CodecBytes *out);
+/* Fails unless the bytes are these. */
+void codec_read_exactly(CodecReader *reader, const char *bytes, size_t len);
+
+/* Reads the length of a list and takes room for it; each element has at least min_size bytes. */
+void *codec_read_items(CodecReader *reader, size_t min_size, size_t size, uint32_t *count_out);
+
+/* A failure of the reader; the first one counts. */
+void codec_read_fail(CodecReader *reader, int rc, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 static inline float codec_load_f32(const void *from)
 {
     uint32_t bits = load_u32le(from);
@@ -217,48 +286,80 @@ static inline double codec_load_f64(const void *from)
     return v;
 }
 
-static inline uint8_t codec_load_u8(const uint8_t *from)
+/* The next `len` bytes; without so many, or after a failure, the reader has failed: NULL. */
+static inline const uint8_t *codec_read_needed(CodecReader *reader, size_t len)
 {
-    return *from;
+    const uint8_t *from = codec_read_run(reader, len);
+
+    if (from == NULL) {
+        codec_read_short(reader, len);
+    }
+    return from;
 }
 
 /* After the first failure each returns 0 and takes nothing. */
-#define CODEC_READ(name, type, load)                                \
-    static inline type name(CodecReader *reader)                    \
-    {                                                               \
-        const uint8_t *from = codec_read_run(reader, sizeof(type)); \
-        if (from == NULL) {                                         \
-            codec_read_short(reader, sizeof(type));                 \
-            return 0;                                               \
-        }                                                           \
-        return load(from);                                          \
-    }
+static inline uint8_t codec_read_u8(CodecReader *reader)
+{
+    const uint8_t *from = codec_read_needed(reader, sizeof(uint8_t));
 
-CODEC_READ(codec_read_u8, uint8_t, codec_load_u8)
-CODEC_READ(codec_read_u16, uint16_t, load_u16le)
-CODEC_READ(codec_read_u32, uint32_t, load_u32le)
-CODEC_READ(codec_read_u64, uint64_t, load_u64le)
-CODEC_READ(codec_read_u16be, uint16_t, load_u16be)
-CODEC_READ(codec_read_u32be, uint32_t, load_u32be)
-CODEC_READ(codec_read_u64be, uint64_t, load_u64be)
-CODEC_READ(codec_read_f32, float, codec_load_f32)
-CODEC_READ(codec_read_f64, double, codec_load_f64)
+    return from == NULL ? 0 : *from;
+}
 
-/* 0 or 1, anything else fails. */
-bool codec_read_bool(CodecReader *reader);
-void codec_read_raw(CodecReader *reader, void *out, size_t len);
-void codec_read_bytes(CodecReader *reader, CodecBytes *out);
-void codec_read_rest(CodecReader *reader, CodecBytes *out);
-void codec_read_key_bytes(CodecReader *reader, CodecBytes *out);
-/* Fails unless the bytes are these. */
-void codec_read_exactly(CodecReader *reader, const char *bytes, size_t len);
+static inline uint16_t codec_read_u16(CodecReader *reader)
+{
+    const uint8_t *from = codec_read_needed(reader, sizeof(uint16_t));
 
-/* Reads the length of a list and takes room for it; each element has at least min_size bytes. */
-void *codec_read_items(CodecReader *reader, size_t min_size, size_t size, uint32_t *count_out);
+    return from == NULL ? 0 : load_u16le(from);
+}
 
-/* A failure of the reader; the first one counts. */
-void codec_read_fail(CodecReader *reader, int rc, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+static inline uint32_t codec_read_u32(CodecReader *reader)
+{
+    const uint8_t *from = codec_read_needed(reader, sizeof(uint32_t));
+
+    return from == NULL ? 0 : load_u32le(from);
+}
+
+static inline uint64_t codec_read_u64(CodecReader *reader)
+{
+    const uint8_t *from = codec_read_needed(reader, sizeof(uint64_t));
+
+    return from == NULL ? 0 : load_u64le(from);
+}
+
+static inline uint16_t codec_read_u16be(CodecReader *reader)
+{
+    const uint8_t *from = codec_read_needed(reader, sizeof(uint16_t));
+
+    return from == NULL ? 0 : load_u16be(from);
+}
+
+static inline uint32_t codec_read_u32be(CodecReader *reader)
+{
+    const uint8_t *from = codec_read_needed(reader, sizeof(uint32_t));
+
+    return from == NULL ? 0 : load_u32be(from);
+}
+
+static inline uint64_t codec_read_u64be(CodecReader *reader)
+{
+    const uint8_t *from = codec_read_needed(reader, sizeof(uint64_t));
+
+    return from == NULL ? 0 : load_u64be(from);
+}
+
+static inline float codec_read_f32(CodecReader *reader)
+{
+    const uint8_t *from = codec_read_needed(reader, sizeof(float));
+
+    return from == NULL ? 0 : codec_load_f32(from);
+}
+
+static inline double codec_read_f64(CodecReader *reader)
+{
+    const uint8_t *from = codec_read_needed(reader, sizeof(double));
+
+    return from == NULL ? 0 : codec_load_f64(from);
+}
 
 static inline void codec_read_version(CodecReader *reader, uint8_t major)
 {
