@@ -678,7 +678,8 @@ int wit_runtime_schema_marker_decode(const void *data, size_t len, WitRuntimeSch
     if (r.rc != SAP_OK) {
         return r.rc;
     }
-    *v_out = v;
+    v_out->major = v.major;
+    v_out->minor = v.minor;
     return SAP_OK;
 }
 
@@ -1211,7 +1212,8 @@ int wit_runtime_dbi1_inbox_key_decode(const void *data, size_t len, WitRuntimeDb
     if (r.rc != SAP_OK) {
         return r.rc;
     }
-    *v_out = v;
+    v_out->worker = v.worker;
+    v_out->seq = v.seq;
     return SAP_OK;
 }
 
@@ -1457,7 +1459,8 @@ int wit_runtime_dbi3_leases_key_decode(const void *data, size_t len, WitRuntimeD
     if (r.rc != SAP_OK) {
         return r.rc;
     }
-    *v_out = v;
+    v_out->worker = v.worker;
+    v_out->seq = v.seq;
     return SAP_OK;
 }
 
@@ -1547,7 +1550,10 @@ int wit_runtime_dbi3_leases_value_decode(const void *data, size_t len, WitRuntim
     if (r.rc != SAP_OK) {
         return r.rc;
     }
-    *v_out = v;
+    v_out->owner = v.owner;
+    v_out->deadline = v.deadline;
+    v_out->attempts = v.attempts;
+    v_out->token = v.token;
     return SAP_OK;
 }
 
@@ -1612,7 +1618,8 @@ int wit_runtime_dbi4_timers_key_decode(const void *data, size_t len, WitRuntimeD
     if (r.rc != SAP_OK) {
         return r.rc;
     }
-    *v_out = v;
+    v_out->due = v.due;
+    v_out->seq = v.seq;
     return SAP_OK;
 }
 
@@ -1860,7 +1867,8 @@ int wit_runtime_dbi6_dead_letter_key_decode(const void *data, size_t len, WitRun
     if (r.rc != SAP_OK) {
         return r.rc;
     }
-    *v_out = v;
+    v_out->worker = v.worker;
+    v_out->seq = v.seq;
     return SAP_OK;
 }
 

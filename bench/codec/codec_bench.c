@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { ROUNDS = 15, LOOPS = 200000 };
+enum { ROUNDS = 400, LOOPS = 5000 };
 
 static const double BAR = 2.0;
 

@@ -720,6 +720,22 @@ static void emit_free_function(const Type *type, Buf *buf)
     out(buf, "    memset(v, 0, sizeof *v);\n}\n\n");
 }
 
+/* Numbers alone are given one by one: compilers keep them in registers then, and do not write them
+ * narrow only to read them wide. */
+static void emit_give(const Type *type, Buf *buf)
+{
+    unsigned bytes;
+
+    if (run_length(type, 0, &bytes) < type->member_count || type->kind != TYPE_RECORD) {
+        out(buf, "    *v_out = v;\n");
+        return;
+    }
+    for (size_t i = 0; i < type->member_count; i++) {
+        const char *name = snake(type->members[i].name);
+        out(buf, "    v_out->%s = v.%s;\n", name, name);
+    }
+}
+
 static void emit_public_functions(const Schema *schema, const Type *type, Buf *buf)
 {
     const char *key = type->table_key ? "_key" : "";
@@ -762,7 +778,9 @@ static void emit_public_functions(const Schema *schema, const Type *type, Buf *b
     if (type->owns) {
         out(buf, "        %s_free(&v);\n", type->fn);
     }
-    out(buf, "        return r.rc;\n    }\n    *v_out = v;\n    return SAP_OK;\n}\n\n");
+    out(buf, "        return r.rc;\n    }\n");
+    emit_give(type, buf);
+    out(buf, "    return SAP_OK;\n}\n\n");
 }
 
 void emit_source(const Schema *schema, Buf *buf)
