@@ -167,7 +167,7 @@ static int migrate(const Call *call, const char *path, DB *db, SchemaVersion to)
 {
     bool dry_run = call_has(call, OPTION_DRY_RUN);
     SchemaVersion from = {0, 0};
-    MigratePath found;
+    MigratePath found = {0};
     MigrateReport report = {0};
     int code = found_version(call, path, db, &from);
 

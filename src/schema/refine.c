@@ -6,6 +6,8 @@
  * asks. `value` above a field is that field. */
 #include "schema/refine.h"
 
+#include "common/assert.h"
+
 static Expr *new_expr(ExprKind kind, Place at)
 {
     Expr *expr = take(sizeof *expr);
@@ -337,6 +339,7 @@ static ExprType check_expr(const Type *record, const Member *field, Expr *expr)
 
 void refine_check(const Type *record, const Member *field, Refinement *refinement)
 {
+    SAP_ASSERT(record != NULL);
     ExprType type = check_expr(record, field, refinement->expr);
 
     if (type != OF_ERROR && type != OF_BOOL) {

@@ -1,5 +1,6 @@
 #include "schema/value.h"
 
+#include "common/assert.h"
 #include "schema/refine.h"
 
 /* --- reading ---------------------------------------------------------------------------------- */
@@ -399,6 +400,7 @@ static int check_value(Type *type, const Value *v, CodecError *error);
 
 static int check_record(const Type *type, const Value *v, CodecError *error)
 {
+    SAP_ASSERT(v->parts != NULL && v->part_count == type->member_count);
     for (size_t i = 0; i < type->member_count; i++) {
         const Member *member = &type->members[i];
         int rc = check_value(member->type, &v->parts[i], error);
