@@ -67,6 +67,7 @@ include mk/variants.mk
 include mk/library.mk
 include mk/schema.mk
 include mk/test.mk
+include mk/runner.mk
 include mk/quality.mk
 include mk/install.mk
 include mk/wasm.mk

@@ -612,6 +612,169 @@ int wit_runtime_intent_decode(const void *data, size_t len, WitRuntimeIntent *v_
     return SAP_OK;
 }
 
+static void wit_runtime_replay_kind_write(CodecWriter *w, const WitRuntimeReplayKind *v)
+{
+    codec_write_u8(w, *v);
+}
+
+static void wit_runtime_replay_kind_read(CodecReader *r, WitRuntimeReplayKind *v)
+{
+    *v = codec_read_u8(r);
+}
+
+static int wit_runtime_replay_kind_check(const WitRuntimeReplayKind *v, CodecError *error)
+{
+    return codec_blame(error, "enum replay-kind", "", codec_check_case(*v, 6, error));
+}
+
+bool wit_runtime_replay_kind_equal(const WitRuntimeReplayKind *a, const WitRuntimeReplayKind *b)
+{
+    return *a == *b;
+}
+
+void wit_runtime_replay_kind_free(WitRuntimeReplayKind *v)
+{
+    memset(v, 0, sizeof *v);
+}
+
+int wit_runtime_replay_kind_validate(const WitRuntimeReplayKind *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    return wit_runtime_replay_kind_check(v, error);
+}
+
+int wit_runtime_replay_kind_encode(const WitRuntimeReplayKind *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_runtime_replay_kind_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    codec_write_u8(&w, 0);
+    wit_runtime_replay_kind_write(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_runtime_replay_kind_decode(const void *data, size_t len, WitRuntimeReplayKind *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitRuntimeReplayKind v;
+
+    memset(&v, 0, sizeof v);
+    codec_read_version(&r, 0);
+    wit_runtime_replay_kind_read(&r, &v);
+    codec_read_all(&r);
+    (void)codec_read_failed(&r, "enum replay-kind", "");
+    if (r.rc == SAP_OK) {
+        r.rc = wit_runtime_replay_kind_check(&v, error);
+    }
+    if (r.rc != SAP_OK) {
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static void wit_runtime_replay_event_write(CodecWriter *w, const WitRuntimeReplayEvent *v)
+{
+    codec_write_raw(w, "RPL0", 4);
+    uint8_t *at_kind = codec_write_room(w, 29);
+    if (at_kind != NULL) {
+        at_kind[0] = (uint8_t)v->kind;
+        store_u64le(at_kind + 1, (uint64_t)v->worker);
+        store_u64le(at_kind + 9, (uint64_t)v->seq);
+        store_u32le(at_kind + 17, (uint32_t)v->rc);
+        store_u64le(at_kind + 21, (uint64_t)v->time);
+    }
+    codec_write_bytes(w, &v->frame);
+}
+
+static void wit_runtime_replay_event_read(CodecReader *r, WitRuntimeReplayEvent *v)
+{
+    codec_read_exactly(r, "RPL0", 4);
+    const uint8_t *at_kind = codec_read_run(r, 29);
+    if (at_kind == NULL) {
+        static const CodecField fields[] = {{"kind", 1}, {"worker", 8}, {"seq", 8}, {"rc", 4}, {"time", 8}};
+        codec_read_no_run(r, "record replay-event", fields, 5);
+        return;
+    }
+    v->kind = (WitRuntimeReplayKind)at_kind[0];
+    v->worker = (int64_t)load_u64le(at_kind + 1);
+    v->seq = (uint64_t)load_u64le(at_kind + 9);
+    v->rc = (int32_t)load_u32le(at_kind + 17);
+    v->time = (int64_t)load_u64le(at_kind + 21);
+    codec_read_bytes(r, &v->frame);
+    if (codec_read_failed(r, "record replay-event", "frame")) {
+        return;
+    }
+}
+
+static int wit_runtime_replay_event_check(const WitRuntimeReplayEvent *v, CodecError *error)
+{
+    int rc = wit_runtime_replay_kind_check(&v->kind, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record replay-event", "kind", rc);
+    }
+    return SAP_OK;
+}
+
+bool wit_runtime_replay_event_equal(const WitRuntimeReplayEvent *a, const WitRuntimeReplayEvent *b)
+{
+    return wit_runtime_replay_kind_equal(&a->kind, &b->kind) &&
+           a->worker == b->worker &&
+           a->seq == b->seq &&
+           a->rc == b->rc &&
+           a->time == b->time &&
+           codec_bytes_equal(&a->frame, &b->frame);
+}
+
+void wit_runtime_replay_event_free(WitRuntimeReplayEvent *v)
+{
+    codec_bytes_free(&v->frame);
+    memset(v, 0, sizeof *v);
+}
+
+int wit_runtime_replay_event_validate(const WitRuntimeReplayEvent *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    return wit_runtime_replay_event_check(v, error);
+}
+
+int wit_runtime_replay_event_encode(const WitRuntimeReplayEvent *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_runtime_replay_event_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    wit_runtime_replay_event_write(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_runtime_replay_event_decode(const void *data, size_t len, WitRuntimeReplayEvent *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitRuntimeReplayEvent v;
+
+    memset(&v, 0, sizeof v);
+    wit_runtime_replay_event_read(&r, &v);
+    codec_read_all(&r);
+    (void)codec_read_failed(&r, "record replay-event", "");
+    if (r.rc == SAP_OK) {
+        r.rc = wit_runtime_replay_event_check(&v, error);
+    }
+    if (r.rc != SAP_OK) {
+        wit_runtime_replay_event_free(&v);
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
 static void wit_runtime_schema_marker_write(CodecWriter *w, const WitRuntimeSchemaMarker *v)
 {
     codec_write_raw(w, "RSV0", 4);
@@ -735,6 +898,79 @@ int wit_runtime_high_water_mark_decode(const void *data, size_t len, WitRuntimeH
     wit_runtime_high_water_mark_read(&r, &v);
     codec_read_all(&r);
     (void)codec_read_failed(&r, "record high-water-mark", "");
+    if (r.rc != SAP_OK) {
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static void wit_runtime_queue_name_write(CodecWriter *w, const WitRuntimeQueueName *v)
+{
+    codec_write_u64be(w, v->worker);
+}
+
+static void wit_runtime_queue_name_read(CodecReader *r, WitRuntimeQueueName *v)
+{
+    v->worker = codec_read_u64be(r);
+    if (codec_read_failed(r, "record queue-name", "worker")) {
+        return;
+    }
+}
+
+static int wit_runtime_queue_name_check(const WitRuntimeQueueName *v, CodecError *error)
+{
+    {
+        bool bad = false;
+        bool holds = ((codec_number_compare(codec_number_u(v->worker), codec_number_u(UINT64_C(4294967295))) > 0) && (codec_number_compare(codec_number_u(v->worker), codec_number_u(UINT64_C(9223372036854775807))) <= 0));
+        if (bad || !holds) {
+            return codec_broken(error, "record queue-name", "worker", "value > 0xFFFFFFFF && value <= 0x7FFFFFFFFFFFFFFF");
+        }
+    }
+    return SAP_OK;
+}
+
+bool wit_runtime_queue_name_equal(const WitRuntimeQueueName *a, const WitRuntimeQueueName *b)
+{
+    return a->worker == b->worker;
+}
+
+void wit_runtime_queue_name_free(WitRuntimeQueueName *v)
+{
+    memset(v, 0, sizeof *v);
+}
+
+int wit_runtime_queue_name_validate(const WitRuntimeQueueName *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    return wit_runtime_queue_name_check(v, error);
+}
+
+int wit_runtime_queue_name_encode(const WitRuntimeQueueName *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_runtime_queue_name_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    wit_runtime_queue_name_write(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_runtime_queue_name_decode(const void *data, size_t len, WitRuntimeQueueName *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitRuntimeQueueName v;
+
+    memset(&v, 0, sizeof v);
+    wit_runtime_queue_name_read(&r, &v);
+    codec_read_all(&r);
+    (void)codec_read_failed(&r, "record queue-name", "");
+    if (r.rc == SAP_OK) {
+        r.rc = wit_runtime_queue_name_check(&v, error);
+    }
     if (r.rc != SAP_OK) {
         return r.rc;
     }

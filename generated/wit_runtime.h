@@ -66,6 +66,25 @@ typedef struct WitRuntimeIntent {
     CodecBytes message; /* One LMSG frame. */
 } WitRuntimeIntent;
 
+enum {
+    WIT_RUNTIME_REPLAY_KIND_INBOX_ATTEMPT = 0,
+    WIT_RUNTIME_REPLAY_KIND_INBOX_RESULT = 1,
+    WIT_RUNTIME_REPLAY_KIND_TIMER_ATTEMPT = 2,
+    WIT_RUNTIME_REPLAY_KIND_TIMER_RESULT = 3,
+    WIT_RUNTIME_REPLAY_KIND_REQUEUE = 4,
+    WIT_RUNTIME_REPLAY_KIND_DEAD_LETTER = 5,
+};
+typedef uint8_t WitRuntimeReplayKind;
+
+typedef struct WitRuntimeReplayEvent {
+    WitRuntimeReplayKind kind;
+    int64_t worker;
+    uint64_t seq; /* Of the inbox key; of the timer key for timer events. */
+    int32_t rc; /* Of the step; 0 for attempts. */
+    int64_t time; /* When it was written down, in milliseconds. */
+    CodecBytes frame; /* The message frame, behind its length. */
+} WitRuntimeReplayEvent;
+
 /* The value of runner.schema.version in app_state. */
 typedef struct WitRuntimeSchemaMarker {
     uint16_t major;
@@ -76,6 +95,11 @@ typedef struct WitRuntimeSchemaMarker {
 typedef struct WitRuntimeHighWaterMark {
     uint64_t last;
 } WitRuntimeHighWaterMark;
+
+/* The value of queue.name.<name> in app_state. */
+typedef struct WitRuntimeQueueName {
+    uint64_t worker; /* Whose inbox is the queue; never below 2^32, where the workers of programs are. */
+} WitRuntimeQueueName;
 
 /* Keys of dedupe that count attempts. */
 typedef struct WitRuntimeRetryKey {
@@ -215,6 +239,18 @@ int wit_runtime_intent_validate(const WitRuntimeIntent *v, CodecError *error);
 bool wit_runtime_intent_equal(const WitRuntimeIntent *a, const WitRuntimeIntent *b);
 void wit_runtime_intent_free(WitRuntimeIntent *v);
 
+int wit_runtime_replay_kind_encode(const WitRuntimeReplayKind *v, Buf *buf, CodecError *error);
+int wit_runtime_replay_kind_decode(const void *data, size_t len, WitRuntimeReplayKind *v_out, CodecError *error);
+int wit_runtime_replay_kind_validate(const WitRuntimeReplayKind *v, CodecError *error);
+bool wit_runtime_replay_kind_equal(const WitRuntimeReplayKind *a, const WitRuntimeReplayKind *b);
+void wit_runtime_replay_kind_free(WitRuntimeReplayKind *v);
+
+int wit_runtime_replay_event_encode(const WitRuntimeReplayEvent *v, Buf *buf, CodecError *error);
+int wit_runtime_replay_event_decode(const void *data, size_t len, WitRuntimeReplayEvent *v_out, CodecError *error);
+int wit_runtime_replay_event_validate(const WitRuntimeReplayEvent *v, CodecError *error);
+bool wit_runtime_replay_event_equal(const WitRuntimeReplayEvent *a, const WitRuntimeReplayEvent *b);
+void wit_runtime_replay_event_free(WitRuntimeReplayEvent *v);
+
 int wit_runtime_schema_marker_encode(const WitRuntimeSchemaMarker *v, Buf *buf, CodecError *error);
 int wit_runtime_schema_marker_decode(const void *data, size_t len, WitRuntimeSchemaMarker *v_out, CodecError *error);
 int wit_runtime_schema_marker_validate(const WitRuntimeSchemaMarker *v, CodecError *error);
@@ -226,6 +262,12 @@ int wit_runtime_high_water_mark_decode(const void *data, size_t len, WitRuntimeH
 int wit_runtime_high_water_mark_validate(const WitRuntimeHighWaterMark *v, CodecError *error);
 bool wit_runtime_high_water_mark_equal(const WitRuntimeHighWaterMark *a, const WitRuntimeHighWaterMark *b);
 void wit_runtime_high_water_mark_free(WitRuntimeHighWaterMark *v);
+
+int wit_runtime_queue_name_encode(const WitRuntimeQueueName *v, Buf *buf, CodecError *error);
+int wit_runtime_queue_name_decode(const void *data, size_t len, WitRuntimeQueueName *v_out, CodecError *error);
+int wit_runtime_queue_name_validate(const WitRuntimeQueueName *v, CodecError *error);
+bool wit_runtime_queue_name_equal(const WitRuntimeQueueName *a, const WitRuntimeQueueName *b);
+void wit_runtime_queue_name_free(WitRuntimeQueueName *v);
 
 int wit_runtime_retry_key_encode(const WitRuntimeRetryKey *v, Buf *buf, CodecError *error);
 int wit_runtime_retry_key_decode(const void *data, size_t len, WitRuntimeRetryKey *v_out, CodecError *error);

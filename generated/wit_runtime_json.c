@@ -518,6 +518,152 @@ int wit_runtime_intent_from_json(const json_t *json, WitRuntimeIntent *v_out, Co
     return SAP_OK;
 }
 
+static const char *const wit_runtime_replay_kind_names[] = {
+    "inbox-attempt",
+    "inbox-result",
+    "timer-attempt",
+    "timer-result",
+    "requeue",
+    "dead-letter",
+};
+
+static json_t *wit_runtime_replay_kind_json(const WitRuntimeReplayKind *v)
+{
+    return json_string(wit_runtime_replay_kind_names[*v]);
+}
+
+static int wit_runtime_replay_kind_unjson(const json_t *json, WitRuntimeReplayKind *v, CodecError *error)
+{
+    uint32_t number = 0;
+    int rc = codec_json_read_case(json, wit_runtime_replay_kind_names, 6, &number, error);
+
+    *v = (WitRuntimeReplayKind)number;
+    return rc;
+}
+
+int wit_runtime_replay_kind_to_json(const WitRuntimeReplayKind *v, json_t **json_out, CodecError *error)
+{
+    int rc = wit_runtime_replay_kind_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    json_t *json = wit_runtime_replay_kind_json(v);
+    if (json == NULL) {
+        return SAP_NOMEM;
+    }
+    *json_out = json;
+    return SAP_OK;
+}
+
+int wit_runtime_replay_kind_from_json(const json_t *json, WitRuntimeReplayKind *v_out, CodecError *error)
+{
+    WitRuntimeReplayKind v;
+
+    memset(&v, 0, sizeof v);
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    int rc = wit_runtime_replay_kind_unjson(json, &v, error);
+    (void)codec_blame(error, "enum replay-kind", "", rc);
+    if (rc == SAP_OK) {
+        rc = wit_runtime_replay_kind_validate(&v, error);
+    }
+    if (rc != SAP_OK) {
+        wit_runtime_replay_kind_free(&v);
+        return rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static const char *const wit_runtime_replay_event_names[] = {
+    "kind",
+    "worker",
+    "seq",
+    "rc",
+    "time",
+    "frame",
+};
+
+static json_t *wit_runtime_replay_event_json(const WitRuntimeReplayEvent *v)
+{
+    json_t *json = json_object();
+    bool ok = json != NULL;
+
+    ok = ok && codec_json_add(json, "kind", wit_runtime_replay_kind_json(&v->kind));
+    ok = ok && codec_json_add(json, "worker", codec_json_signed(v->worker));
+    ok = ok && codec_json_add(json, "seq", codec_json_unsigned(v->seq));
+    ok = ok && codec_json_add(json, "rc", codec_json_signed(v->rc));
+    ok = ok && codec_json_add(json, "time", codec_json_signed(v->time));
+    ok = ok && codec_json_add(json, "frame", codec_json_bytes(&v->frame));
+    return codec_json_done(json, ok);
+}
+
+static int wit_runtime_replay_event_unjson(const json_t *json, WitRuntimeReplayEvent *v, CodecError *error)
+{
+    int rc = codec_json_read_fields(json, wit_runtime_replay_event_names, 6, error);
+    if (rc == SAP_OK) {
+        rc = wit_runtime_replay_kind_unjson(json_object_get(json, "kind"), &v->kind, error);
+        (void)codec_blame(error, "record replay-event", "kind", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = read_s64(json_object_get(json, "worker"), &v->worker, error);
+        (void)codec_blame(error, "record replay-event", "worker", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = read_u64(json_object_get(json, "seq"), &v->seq, error);
+        (void)codec_blame(error, "record replay-event", "seq", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = read_s32(json_object_get(json, "rc"), &v->rc, error);
+        (void)codec_blame(error, "record replay-event", "rc", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = read_s64(json_object_get(json, "time"), &v->time, error);
+        (void)codec_blame(error, "record replay-event", "time", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = codec_json_read_bytes(json_object_get(json, "frame"), &v->frame, error);
+        (void)codec_blame(error, "record replay-event", "frame", rc);
+    }
+    return rc;
+}
+
+int wit_runtime_replay_event_to_json(const WitRuntimeReplayEvent *v, json_t **json_out, CodecError *error)
+{
+    int rc = wit_runtime_replay_event_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    json_t *json = wit_runtime_replay_event_json(v);
+    if (json == NULL) {
+        return SAP_NOMEM;
+    }
+    *json_out = json;
+    return SAP_OK;
+}
+
+int wit_runtime_replay_event_from_json(const json_t *json, WitRuntimeReplayEvent *v_out, CodecError *error)
+{
+    WitRuntimeReplayEvent v;
+
+    memset(&v, 0, sizeof v);
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    int rc = wit_runtime_replay_event_unjson(json, &v, error);
+    (void)codec_blame(error, "record replay-event", "", rc);
+    if (rc == SAP_OK) {
+        rc = wit_runtime_replay_event_validate(&v, error);
+    }
+    if (rc != SAP_OK) {
+        wit_runtime_replay_event_free(&v);
+        return rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
 static const char *const wit_runtime_schema_marker_names[] = {
     "major",
     "minor",
@@ -634,6 +780,64 @@ int wit_runtime_high_water_mark_from_json(const json_t *json, WitRuntimeHighWate
     }
     if (rc != SAP_OK) {
         wit_runtime_high_water_mark_free(&v);
+        return rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static const char *const wit_runtime_queue_name_names[] = {
+    "worker",
+};
+
+static json_t *wit_runtime_queue_name_json(const WitRuntimeQueueName *v)
+{
+    json_t *json = json_object();
+    bool ok = json != NULL;
+
+    ok = ok && codec_json_add(json, "worker", codec_json_unsigned(v->worker));
+    return codec_json_done(json, ok);
+}
+
+static int wit_runtime_queue_name_unjson(const json_t *json, WitRuntimeQueueName *v, CodecError *error)
+{
+    int rc = codec_json_read_fields(json, wit_runtime_queue_name_names, 1, error);
+    if (rc == SAP_OK) {
+        rc = read_u64(json_object_get(json, "worker"), &v->worker, error);
+        (void)codec_blame(error, "record queue-name", "worker", rc);
+    }
+    return rc;
+}
+
+int wit_runtime_queue_name_to_json(const WitRuntimeQueueName *v, json_t **json_out, CodecError *error)
+{
+    int rc = wit_runtime_queue_name_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    json_t *json = wit_runtime_queue_name_json(v);
+    if (json == NULL) {
+        return SAP_NOMEM;
+    }
+    *json_out = json;
+    return SAP_OK;
+}
+
+int wit_runtime_queue_name_from_json(const json_t *json, WitRuntimeQueueName *v_out, CodecError *error)
+{
+    WitRuntimeQueueName v;
+
+    memset(&v, 0, sizeof v);
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    int rc = wit_runtime_queue_name_unjson(json, &v, error);
+    (void)codec_blame(error, "record queue-name", "", rc);
+    if (rc == SAP_OK) {
+        rc = wit_runtime_queue_name_validate(&v, error);
+    }
+    if (rc != SAP_OK) {
+        wit_runtime_queue_name_free(&v);
         return rc;
     }
     *v_out = v;

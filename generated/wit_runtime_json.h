@@ -27,11 +27,20 @@ int wit_runtime_intent_flags_from_json(const json_t *json, WitRuntimeIntentFlags
 int wit_runtime_intent_to_json(const WitRuntimeIntent *v, json_t **json_out, CodecError *error);
 int wit_runtime_intent_from_json(const json_t *json, WitRuntimeIntent *v_out, CodecError *error);
 
+int wit_runtime_replay_kind_to_json(const WitRuntimeReplayKind *v, json_t **json_out, CodecError *error);
+int wit_runtime_replay_kind_from_json(const json_t *json, WitRuntimeReplayKind *v_out, CodecError *error);
+
+int wit_runtime_replay_event_to_json(const WitRuntimeReplayEvent *v, json_t **json_out, CodecError *error);
+int wit_runtime_replay_event_from_json(const json_t *json, WitRuntimeReplayEvent *v_out, CodecError *error);
+
 int wit_runtime_schema_marker_to_json(const WitRuntimeSchemaMarker *v, json_t **json_out, CodecError *error);
 int wit_runtime_schema_marker_from_json(const json_t *json, WitRuntimeSchemaMarker *v_out, CodecError *error);
 
 int wit_runtime_high_water_mark_to_json(const WitRuntimeHighWaterMark *v, json_t **json_out, CodecError *error);
 int wit_runtime_high_water_mark_from_json(const json_t *json, WitRuntimeHighWaterMark *v_out, CodecError *error);
+
+int wit_runtime_queue_name_to_json(const WitRuntimeQueueName *v, json_t **json_out, CodecError *error);
+int wit_runtime_queue_name_from_json(const json_t *json, WitRuntimeQueueName *v_out, CodecError *error);
 
 int wit_runtime_retry_key_to_json(const WitRuntimeRetryKey *v, json_t **json_out, CodecError *error);
 int wit_runtime_retry_key_from_json(const json_t *json, WitRuntimeRetryKey *v_out, CodecError *error);

@@ -534,6 +534,25 @@ static bool wit_runtime_intent_edge(void *any, size_t i, const char **refinement
 
 SAMPLE_TYPE(wit_runtime_intent, WitRuntimeIntent)
 
+static void wit_runtime_replay_kind_random(Choice *choice, WitRuntimeReplayKind *v)
+{
+    *v = (WitRuntimeReplayKind)choice_below(choice, 6);
+}
+
+SAMPLE_TYPE(wit_runtime_replay_kind, WitRuntimeReplayKind)
+
+static void wit_runtime_replay_event_random(Choice *choice, WitRuntimeReplayEvent *v)
+{
+    wit_runtime_replay_kind_random(choice, &v->kind);
+    v->worker = (int64_t)sample_number(choice);
+    v->seq = (uint64_t)sample_number(choice);
+    v->rc = (int32_t)sample_number(choice);
+    v->time = (int64_t)sample_number(choice);
+    sample_bytes(choice, &v->frame);
+}
+
+SAMPLE_TYPE(wit_runtime_replay_event, WitRuntimeReplayEvent)
+
 static void wit_runtime_schema_marker_random(Choice *choice, WitRuntimeSchemaMarker *v)
 {
     v->major = (uint16_t)sample_number(choice);
@@ -548,6 +567,63 @@ static void wit_runtime_high_water_mark_random(Choice *choice, WitRuntimeHighWat
 }
 
 SAMPLE_TYPE(wit_runtime_high_water_mark, WitRuntimeHighWaterMark)
+
+static void wit_runtime_queue_name_random(Choice *choice, WitRuntimeQueueName *v)
+{
+    v->worker = (uint64_t)sample_number(choice);
+    switch (choice_below(choice, 16)) {
+    case 0:
+        v->worker = (uint64_t)UINT64_C(4294967296);
+        break;
+    case 1:
+        v->worker = (uint64_t)UINT64_C(9223372036854775807);
+        break;
+    case 2:
+        v->worker = (uint64_t)UINT64_C(9223372036854775806);
+        break;
+    default:
+        v->worker = (uint64_t)UINT64_C(4294967296);
+        break;
+    case 15:
+        break;
+    }
+}
+
+static bool wit_runtime_queue_name_edge(void *any, size_t i, const char **refinement)
+{
+    WitRuntimeQueueName *v = any;
+
+    switch (i) {
+    case 0:
+        *refinement = "value > 0xFFFFFFFF && value <= 0x7FFFFFFFFFFFFFFF";
+        v->worker = (uint64_t)UINT64_C(4294967295);
+        return false;
+    case 1:
+        *refinement = "value > 0xFFFFFFFF && value <= 0x7FFFFFFFFFFFFFFF";
+        v->worker = (uint64_t)UINT64_C(4294967294);
+        return false;
+    case 2:
+        *refinement = "value > 0xFFFFFFFF && value <= 0x7FFFFFFFFFFFFFFF";
+        v->worker = (uint64_t)UINT64_C(4294967296);
+        return true;
+    case 3:
+        *refinement = "value > 0xFFFFFFFF && value <= 0x7FFFFFFFFFFFFFFF";
+        v->worker = (uint64_t)UINT64_C(9223372036854775807);
+        return true;
+    case 4:
+        *refinement = "value > 0xFFFFFFFF && value <= 0x7FFFFFFFFFFFFFFF";
+        v->worker = (uint64_t)UINT64_C(9223372036854775806);
+        return true;
+    case 5:
+        *refinement = "value > 0xFFFFFFFF && value <= 0x7FFFFFFFFFFFFFFF";
+        v->worker = (uint64_t)UINT64_C(9223372036854775808);
+        return false;
+    default:
+        return true;
+    }
+}
+
+SAMPLE_TYPE(wit_runtime_queue_name, WitRuntimeQueueName)
 
 static void wit_runtime_retry_key_random(Choice *choice, WitRuntimeRetryKey *v)
 {
@@ -834,8 +910,11 @@ const SampleType wit_runtime_samples[] = {
     SAMPLE_ENTRY("intent-kind", wit_runtime_intent_kind, WitRuntimeIntentKind, false, NULL, 0),
     SAMPLE_ENTRY("intent-flags", wit_runtime_intent_flags, WitRuntimeIntentFlags, false, NULL, 0),
     SAMPLE_ENTRY("intent", wit_runtime_intent, WitRuntimeIntent, false, wit_runtime_intent_edge, 16),
+    SAMPLE_ENTRY("replay-kind", wit_runtime_replay_kind, WitRuntimeReplayKind, false, NULL, 0),
+    SAMPLE_ENTRY("replay-event", wit_runtime_replay_event, WitRuntimeReplayEvent, false, NULL, 0),
     SAMPLE_ENTRY("schema-marker", wit_runtime_schema_marker, WitRuntimeSchemaMarker, false, NULL, 0),
     SAMPLE_ENTRY("high-water-mark", wit_runtime_high_water_mark, WitRuntimeHighWaterMark, false, NULL, 0),
+    SAMPLE_ENTRY("queue-name", wit_runtime_queue_name, WitRuntimeQueueName, false, wit_runtime_queue_name_edge, 6),
     SAMPLE_ENTRY("retry-key", wit_runtime_retry_key, WitRuntimeRetryKey, false, wit_runtime_retry_key_edge, 5),
     SAMPLE_ENTRY("retry-value", wit_runtime_retry_value, WitRuntimeRetryValue, false, NULL, 0),
     SAMPLE_ENTRY("seen-key", wit_runtime_seen_key, WitRuntimeSeenKey, false, wit_runtime_seen_key_edge, 5),

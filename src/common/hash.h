@@ -1,4 +1,4 @@
-/* hash.h - 64-bit hashes.
+/* hash.h - 64-bit hashes, and one of 128 bits.
  *
  * hash_bytes and the streaming form are XXH3-64: the same bytes and seed give the same value on
  * every machine, in one piece or in many, so the value may be stored. They find accidents, not
@@ -11,6 +11,10 @@
 
 /* `data` is borrowed for the call and may be NULL when len is 0. */
 uint64_t hash_bytes(const void *data, size_t len, uint64_t seed);
+
+/* XXH3-128 in its canonical form, most significant byte first: the same on every machine. */
+enum { HASH128_SIZE = 16 };
+void hash_bytes128(const void *data, size_t len, uint8_t out[HASH128_SIZE]);
 
 /* A hash under way. Needs no release; may be abandoned, or copied to fork it. Room for the state
  * of xxHash, whose header stays out of this one; hash.c checks that it fits. */
@@ -25,6 +29,8 @@ void hash_update(HashState *state, const void *data, size_t len);
 
 /* The hash of everything so far. Leaves the state as it was: more may be added. */
 uint64_t hash_final(const HashState *state);
+/* The same in 128 bits: of a state begun with seed 0, what hash_bytes128() says of it all. */
+void hash_final128(const HashState *state, uint8_t out[HASH128_SIZE]);
 
 /* Spreads an integer over all 64 bits. A bijection: different inputs never collide, and 0 gives
  * 0. */

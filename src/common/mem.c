@@ -141,7 +141,7 @@ const char *mem_owner_name(MemOwner owner)
     static const char *const names[MEM_OWNER_COUNT] = {
         [MEM_ARENA] = "arena",   [MEM_ENV] = "env",         [MEM_TXN] = "txn",
         [MEM_CURSOR] = "cursor", [MEM_SCRATCH] = "scratch", [MEM_COMMON] = "common",
-        [MEM_TEST] = "test",
+        [MEM_RUNNER] = "runner", [MEM_TEST] = "test",
     };
     return names[owner];
 }

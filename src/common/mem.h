@@ -19,6 +19,7 @@ typedef enum {
     MEM_CURSOR,
     MEM_SCRATCH,
     MEM_COMMON,
+    MEM_RUNNER,
     MEM_TEST,
     MEM_OWNER_COUNT
 } MemOwner;

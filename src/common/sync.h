@@ -41,6 +41,9 @@
 typedef pthread_mutex_t Mutex;
 typedef pthread_cond_t Cond;
 
+/* Of a lock that lives as long as the process. */
+#define MUTEX_STATIC PTHREAD_MUTEX_INITIALIZER
+
 static inline bool mutex_init(Mutex *m)
 {
     return pthread_mutex_init(m, NULL) == 0;
@@ -91,6 +94,12 @@ static inline void cond_wait_ns(Cond *c, Mutex *m, uint64_t ns)
     struct timespec until = {.tv_sec = (time_t)(until_ns / 1000000000),
                              .tv_nsec = (long)(until_ns % 1000000000)};
     pthread_cond_timedwait(c, m, &until);
+}
+
+/* Wakes one that waits, if any does. */
+static inline void cond_signal(Cond *c)
+{
+    pthread_cond_signal(c);
 }
 
 static inline void cond_broadcast(Cond *c)
@@ -163,6 +172,11 @@ typedef struct {
     char unused;
 } Mutex;
 
+#define MUTEX_STATIC \
+    {                \
+        0            \
+    }
+
 static inline bool mutex_init(Mutex *m)
 {
     m->unused = 0;
@@ -201,6 +215,11 @@ static inline void cond_wait(Cond *c, Mutex *m)
 {
     (void)c;
     (void)m;
+}
+
+static inline void cond_signal(Cond *c)
+{
+    (void)c;
 }
 
 static inline void cond_broadcast(Cond *c)
