@@ -310,17 +310,32 @@ static void wait_for_room(DbFile *file)
     mutex_unlock(&file->lock);
 }
 
+/* A commit that nobody waits for: the background thread sees to it in time. While it does so already,
+ * for a commit before, it need not be woken. */
+static void leave_unsynced(DbFile *file)
+{
+    bool expected = false;
+    if (!atomic_load_full(&file->unsynced) && atomic_cas_full(&file->unsynced, &expected, true)) {
+        nudge(file);
+    }
+}
+
 /* What the background thread does in time. */
 static void look_after(DbFile *file)
 {
-    if (wants_checkpoint(file) || wal_wants_prepare(file->wal) ||
-        atomic_load_relaxed(&file->unsynced)) {
+    if (wants_checkpoint(file) || wal_wants_prepare(file->wal)) {
         nudge(file);
     }
     wait_for_room(file);
 }
 
 #else
+
+/* It is on disk with the next that is waited for, or when the file is closed. */
+static void leave_unsynced(DbFile *file)
+{
+    atomic_store_full(&file->unsynced, true);
+}
 
 /* Without threads, whoever committed does it. */
 static void look_after(DbFile *file)
@@ -357,7 +372,7 @@ int dbfile_committed(DbFile *file, uint64_t lsn, bool wait, WatchHub *hub, uint6
     int rc = SAP_OK;
     if (file->options.sync_mode != SAP_SYNC_COMMIT) {
         if (file->options.sync_mode == SAP_SYNC_PERIODIC) {
-            atomic_store_full(&file->unsynced, true);
+            leave_unsynced(file);
         }
         watch_deliver(hub, batch);
     } else if (wait) {
@@ -375,7 +390,7 @@ int dbfile_committed(DbFile *file, uint64_t lsn, bool wait, WatchHub *hub, uint6
         if (batch != 0) {
             atomic_store_release(&file->hub, hub);
         }
-        atomic_store_full(&file->unsynced, true);
+        leave_unsynced(file);
     }
     if (rc == SAP_OK) {
         look_after(file);
@@ -461,15 +476,47 @@ static void background_checkpoint(DbFile *file)
     mutex_unlock(&file->lock);
 }
 
-static void background_sync(DbFile *file)
+static void background_sync(DbFile *file, uint64_t newest)
 {
-    atomic_store_full(&file->unsynced, false);
-    uint64_t newest = newest_txnid(file);
     if (!dbfile_is_logged(file) || wait_for_log(file, newest) != SAP_OK) {
         return;
     }
     if (dbfile_durable_txnid(file) < newest) {
         (void)checkpoint_run(file, 0, newest); /* a bulk commit is in the way */
+    }
+}
+
+/* Commits that nobody waits for, and since when. */
+typedef struct Unsynced {
+    uint64_t since_ns; /* 0: none is known of */
+    uint64_t newest;   /* the newest commit then */
+} Unsynced;
+
+/* Sees to it that they are on disk after the delay. Others' syncs may have done it: then those that came
+ * since have a delay of their own, and a busy log is not synced once more. */
+static void look_after_unsynced(DbFile *file, Unsynced *unsynced, uint64_t delay_ns)
+{
+    uint64_t now = dbfile_now_ns(file);
+    if (!atomic_load_full(&file->unsynced)) {
+        unsynced->since_ns = 0;
+        return;
+    }
+    if (unsynced->since_ns == 0) {
+        *unsynced = (Unsynced){.since_ns = now, .newest = newest_txnid(file)};
+    }
+    if (now - unsynced->since_ns < delay_ns) {
+        return;
+    }
+    /* First this: what is committed from here on says so itself. */
+    atomic_store_full(&file->unsynced, false);
+    uint64_t newest = newest_txnid(file);
+    bool by_others = dbfile_durable_txnid(file) >= unsynced->newest;
+    unsynced->since_ns = 0;
+    if (by_others && dbfile_durable_txnid(file) < newest) {
+        *unsynced = (Unsynced){.since_ns = now, .newest = newest};
+        atomic_store_full(&file->unsynced, true);
+    } else if (!by_others) {
+        background_sync(file, newest);
     }
     /* Whoever is in a callback may be waiting for what this thread does. */
     deliver_durable(file, false);
@@ -498,22 +545,14 @@ static void *background(void *arg)
                                                       : (uint32_t)ASYNC_DELAY_MS) *
         NS_PER_MS;
     uint64_t seen = 0;
-    uint64_t unsynced_since = 0; /* 0: nothing is known to wait */
+    Unsynced unsynced = {0};
     mutex_lock(&file->lock);
     while (!file->stop) {
         atomic_store_full(&file->nudged, false);
         mutex_unlock(&file->lock);
         if (!atomic_load_acquire(&file->failed)) {
             uint64_t now = dbfile_now_ns(file);
-            if (atomic_load_full(&file->unsynced)) {
-                unsynced_since = unsynced_since == 0 ? now : unsynced_since;
-                if (now - unsynced_since >= sync_delay_ns) {
-                    background_sync(file);
-                    unsynced_since = 0;
-                }
-            } else {
-                unsynced_since = 0;
-            }
+            look_after_unsynced(file, &unsynced, sync_delay_ns);
             if (wal_wants_prepare(file->wal)) {
                 (void)wal_prepare(file->wal); /* who needs it tries again, and says so */
             }
@@ -530,7 +569,7 @@ static void *background(void *arg)
         mutex_lock(&file->lock);
         if (!file->stop && !atomic_load_full(&file->nudged)) {
             cond_wait_ns(&file->changed, &file->lock,
-                         sleep_ns(file, sync_delay_ns, unsynced_since != 0));
+                         sleep_ns(file, sync_delay_ns, unsynced.since_ns != 0));
         }
     }
     mutex_unlock(&file->lock);
