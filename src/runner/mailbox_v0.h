@@ -1,0 +1,81 @@
+/* mailbox_v0.h - a worker's messages, and claims on them.
+ *
+ * Rows of the inbox are keyed by worker and number, so that one worker's messages lie together in
+ * the order in which they are handled. A message is claimed when the table of leases has its key.
+ *
+ *   - Every key of a lease on a message is that of an inbox row: whatever removes the row removes the
+ *     lease in the same transaction.
+ *   - Hence the first message that nobody holds is where the two tables stop agreeing, which counts
+ *     of rows find without visiting those before it.
+ *   - What ends a claim (acknowledge, put back, give up) checks its token: a late worker changes
+ *     nothing.
+ *   - Attempts that failed are counted by message id and survive requeue and takeover; an attempt
+ *     whose lease expired has failed. */
+#ifndef SAPLING_RUNNER_MAILBOX_V0_H
+#define SAPLING_RUNNER_MAILBOX_V0_H
+
+#include "runner/rows.h"
+#include "sapling/runner_v0.h"
+
+#include <stdbool.h>
+
+/* Defaults of SapRunnerV0Policy, and of options that leave them out. */
+enum {
+    MAILBOX_LEASE_TTL_MS = 1000,
+    MAILBOX_RETRY_BUDGET = 4,
+    MAILBOX_REQUEUE_SLOTS = 4,
+};
+#define MAILBOX_DEDUPE_TTL_MS (UINT64_C(24) * 60 * 60 * 1000)
+
+/* The bounds of a worker's rows in inbox and leases. */
+typedef struct MailboxRange {
+    uint8_t lo[16];
+    uint8_t hi[16];
+} MailboxRange;
+MailboxRange mailbox_range(int64_t worker_id);
+
+/* How many messages are waiting, and how many of them are leased. */
+int mailbox_counts(Txn *txn, int64_t worker_id, uint64_t *count_out, uint64_t *leased_out);
+
+/* As sap_runner_mailbox_v0_send(), with a number of those given (may be NULL) while there are any. */
+int mailbox_send_numbered(Txn *txn, RowNumbers *numbers, const void *frame, uint32_t frame_len,
+                          uint64_t *seq_out);
+
+/* Puts a frame that is known to be a message for `worker` into its inbox and leases it. The frame is
+ * copied into the claim. */
+int mailbox_put_claimed(Txn *txn, const SapRunnerV0ClaimOptions *options, const void *frame,
+                        uint32_t frame_len, SapRunnerV0Claim *claim_out);
+
+/* Returns when no crash can take back what the claims are about, so that whoever holds them may act on
+ * the outside. base_lsn is what the claiming transaction was based on. The messages are what matters:
+ * a crash that takes back how others left them (put back, expired) only has them handled again. */
+int mailbox_wait_durable(DB *db, const SapRunnerV0Claim *claims, uint32_t count, uint64_t base_lsn);
+
+/* What a claim met on its way and ended: told to the log when the claim is committed. */
+typedef struct MailboxMet {
+    SapRunnerV0LogKind kind;
+    SapRunnerV0Claim claim; /* as far as it is known; its frame is a copy */
+    int rc;
+    uint32_t detail;
+} MailboxMet;
+
+/* At most MAILBOX_MET_MAX of one claim are kept; the report counts all. All zero: empty. */
+enum { MAILBOX_MET_MAX = 64 };
+typedef struct MailboxLog {
+    MailboxMet *met; /* NULL, or room for MAILBOX_MET_MAX */
+    uint32_t count;
+} MailboxLog;
+void mailbox_log_release(MailboxLog *log);
+
+/* As sap_runner_mailbox_v0_claim(); `log` (may be NULL) gets what it met. */
+int mailbox_claim(Txn *txn, const SapRunnerV0ClaimOptions *options, SapRunnerV0Claim *claims,
+                  uint32_t max, uint32_t *count_out, SapRunnerV0ClaimReport *report_out,
+                  MailboxLog *log);
+
+/* Removes row, lease and retry count of a claim. SAP_CONFLICT: see ack. */
+int mailbox_remove(Txn *txn, const SapRunnerV0Claim *claim);
+
+/* The claim's message has been handled before: gone, and noted. */
+int mailbox_drop_duplicate(Txn *txn, const SapRunnerV0Claim *claim, int64_t now_ms);
+
+#endif
