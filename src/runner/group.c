@@ -1,0 +1,73 @@
+/* group.c - several workers of one configuration, each in a thread of its own. */
+#include "common/mem.h"
+#include "sapling/runner_v0.h"
+
+struct SapRunnerV0Group {
+    uint32_t count; /* of those started */
+    uint32_t room;
+    SapRunnerV0Worker workers[];
+};
+
+static size_t group_size(uint32_t room)
+{
+    return sizeof(SapRunnerV0Group) + room * sizeof(SapRunnerV0Worker);
+}
+
+int sap_runner_v0_group_start(const SapRunnerV0GroupConfig *config, SapRunnerV0Group **group_out)
+{
+    if (config == NULL || group_out == NULL) {
+        return SAP_ERROR;
+    }
+    uint32_t count = config->worker_count > 0 ? config->worker_count : 1;
+    if (!config->shared_inbox && config->worker.runner.worker_id > INT64_MAX - count) {
+        return SAP_ERROR;
+    }
+    SapRunnerV0Group *group = mem_zalloc(MEM_RUNNER, group_size(count));
+    if (group == NULL) {
+        return SAP_NOMEM;
+    }
+    group->room = count;
+    int rc = SAP_OK;
+    for (uint32_t i = 0; i < count && rc == SAP_OK; i++) {
+        SapRunnerV0WorkerConfig one = config->worker;
+        one.runner.worker_id += config->shared_inbox ? 0 : (int64_t)i;
+        rc = sap_runner_v0_worker_init(&group->workers[i], &one);
+        if (rc == SAP_OK) {
+            group->count++;
+        }
+    }
+    /* All tables are open and all workers made before the first runs: what init needs is refused
+     * while others have transactions open. */
+    for (uint32_t i = 0; i < count && rc == SAP_OK; i++) {
+        rc = sap_runner_v0_worker_start(&group->workers[i]);
+    }
+    if (rc != SAP_OK) {
+        (void)sap_runner_v0_group_stop(group);
+        return rc;
+    }
+    *group_out = group;
+    return SAP_OK;
+}
+
+SapRunnerV0Worker *sap_runner_v0_group_worker(SapRunnerV0Group *group, uint32_t n)
+{
+    return group != NULL && n < group->count ? &group->workers[n] : NULL;
+}
+
+int sap_runner_v0_group_stop(SapRunnerV0Group *group)
+{
+    int rc = SAP_OK;
+
+    if (group == NULL) {
+        return SAP_OK;
+    }
+    for (uint32_t i = 0; i < group->count; i++) {
+        sap_runner_v0_worker_request_stop(&group->workers[i]);
+    }
+    for (uint32_t i = 0; i < group->count; i++) {
+        int one = sap_runner_v0_worker_shutdown(&group->workers[i]);
+        rc = rc == SAP_OK ? one : rc;
+    }
+    mem_free(MEM_RUNNER, group, group_size(group->room));
+    return rc;
+}

@@ -1,0 +1,681 @@
+/* poll.c - see poll.h. */
+#include "runner/poll.h"
+
+#include "common/assert.h"
+#include "common/clock.h"
+#include "common/mem.h"
+#include "runner/attempt_handler_v0.h"
+#include "runner/durable.h"
+#include "runner/mailbox_v0.h"
+#include "runner/rows.h"
+#include "runner/timer_v0.h"
+#include "runner/wire_v0.h"
+
+#include <limits.h>
+#include <string.h>
+
+/* Frames of the outbox routed in one transaction. */
+enum { ROUTE_MAX = 256 };
+
+/* Results of claims that are no code of a handler, which may be almost any number. */
+enum {
+    RESULT_NONE = INT_MIN, /* not handled yet */
+    RESULT_GONE,           /* not ours to end any more */
+    RESULT_LOST,           /* the same, and still to be told */
+    RESULT_DUPLICATE,      /* to be dropped */
+    RESULT_DIFFERS,        /* the same, and its payload is another */
+    RESULT_FIRST = INT_MIN + 16,
+};
+
+/* Whether a claim with this result is still to be ended. */
+static bool result_open(int result)
+{
+    return result >= RESULT_FIRST || result == RESULT_DUPLICATE || result == RESULT_DIFFERS;
+}
+
+bool poll_handler_valid(const SapRunnerV0Handler *handler)
+{
+    return handler != NULL && (handler->plain != NULL) != (handler->atomic != NULL) &&
+           (handler->atomic != NULL || !handler->read_only);
+}
+
+/* ---- Look ----------------------------------------------------------------------------------- */
+
+/* How far the outbox need not be looked at. Now and then from the start: who is local may have changed,
+ * and the DB may have been restored to where its numbers were lower. */
+static uint64_t outbox_seen(const struct SapRunnerV0Core *core, int64_t now_ms)
+{
+    return now_ms >= core->next_sweep_ms ? 0 : core->outbox_seen;
+}
+
+/* What there is to do of `what`. */
+static int look(SapRunnerV0 *runner, Txn *txn, unsigned what, int64_t now_ms, unsigned *work_out,
+                int64_t *next_ms_out)
+{
+    struct SapRunnerV0Core *core = runner->core;
+    unsigned work = 0;
+    int64_t next_ms = INT64_MAX;
+    int rc = SAP_OK;
+
+    if (what & POLL_INBOX) {
+        uint64_t count;
+        uint64_t leased;
+        int64_t oldest_ms;
+        rc = sap_runner_mailbox_v0_stat(txn, runner->worker_id, &count, &leased, &oldest_ms);
+        if (rc == SAP_OK) {
+            SapRunnerV0Metrics *metrics = runner_metrics_lock(runner);
+            metrics->queue_depth = count;
+            metrics->queue_age_ms =
+                count > 0 && oldest_ms < now_ms ? (uint64_t)now_ms - (uint64_t)oldest_ms : 0;
+            mutex_unlock(&core->lock);
+            /* Leases that others left behind are looked through once, when there are any. */
+            if (count > leased || (leased > 0 && core->quiet_until_ms <= now_ms)) {
+                work |= POLL_INBOX;
+            } else if (leased > 0) {
+                next_ms = core->quiet_until_ms;
+            }
+        }
+    }
+    if (rc == SAP_OK && (what & POLL_TIMERS)) {
+        int64_t due_ms;
+        rc = sap_runner_scheduler_v0_next_due(txn, &due_ms);
+        if (rc == SAP_OK && due_ms <= now_ms) {
+            work |= POLL_TIMERS;
+        } else if (rc == SAP_OK && due_ms < next_ms) {
+            next_ms = due_ms;
+        }
+        rc = rc == SAP_NOTFOUND ? SAP_OK : rc;
+    }
+    if (rc == SAP_OK && (what & POLL_OUTBOX)) {
+        uint64_t last;
+        rc = outbox_last(txn, &last);
+        if (rc == SAP_OK && last > outbox_seen(core, now_ms)) {
+            work |= POLL_OUTBOX;
+        }
+    }
+    if (rc == SAP_OK && (what & POLL_SWEEP) && core->next_sweep_ms <= now_ms) {
+        SapStat stat;
+        rc = dbi_stat(txn, WIT_DBI_DEDUPE_TTL, &stat);
+        if (rc == SAP_OK && stat.num_entries > 0) {
+            work |= POLL_SWEEP;
+        }
+    }
+    if (rc == SAP_OK) {
+        *work_out = work;
+        *next_ms_out = work & ~(unsigned)POLL_SWEEP ? now_ms : next_ms;
+    }
+    return rc;
+}
+
+static int look_once(SapRunnerV0 *runner, unsigned what, int64_t now_ms, unsigned *work_out,
+                     int64_t *next_ms_out)
+{
+    Txn *txn;
+
+    runner_gate_enter(runner);
+    int rc = txn_begin_rc(runner->db, NULL, TXN_RDONLY | TXN_NEWEST, &txn);
+    if (rc == SAP_OK) {
+        rc = look(runner, txn, what, now_ms, work_out, next_ms_out);
+        txn_abort(txn);
+    }
+    runner_gate_leave(runner);
+    return rc;
+}
+
+int poll_next_ms(SapRunnerV0 *runner, unsigned what, int64_t now_ms, int64_t *next_ms_out)
+{
+    unsigned work;
+
+    return look_once(runner, what, now_ms, &work, next_ms_out);
+}
+
+/* ---- Claim ---------------------------------------------------------------------------------- */
+
+static int make_room(struct SapRunnerV0Core *core, uint32_t max)
+{
+    if (max <= core->claim_room) {
+        return SAP_OK;
+    }
+    SapRunnerV0Claim *claims = mem_alloc(MEM_RUNNER, max * sizeof *claims);
+    int *results = mem_alloc(MEM_RUNNER, max * sizeof *results);
+    if (claims == NULL || results == NULL) {
+        mem_free(MEM_RUNNER, claims, max * sizeof *claims);
+        mem_free(MEM_RUNNER, results, max * sizeof *results);
+        return SAP_NOMEM;
+    }
+    if (core->claim_room > 0) {
+        mem_free(MEM_RUNNER, core->claims, core->claim_room * sizeof *core->claims);
+        mem_free(MEM_RUNNER, core->results, core->claim_room * sizeof *core->results);
+    }
+    core->claims = claims;
+    core->results = results;
+    core->claim_room = max;
+    return SAP_OK;
+}
+
+/* What a claiming transaction did. */
+typedef struct Claimed {
+    uint32_t messages;
+    uint32_t timers;
+    uint32_t passed_on; /* timers, to others */
+    uint32_t routed;
+    uint64_t swept;
+    uint64_t outbox_seen;
+    uint64_t base_lsn;
+    SapRunnerV0ClaimReport report;
+    MailboxLog log;
+} Claimed;
+
+static void count_claimed(SapRunnerV0 *runner, unsigned work, const Claimed *claimed)
+{
+    SapRunnerV0Metrics *metrics = runner_metrics_lock(runner);
+
+    metrics->lease_timeouts += claimed->report.expired;
+    metrics->duplicates_skipped += claimed->report.duplicates;
+    metrics->dead_letter_moves += claimed->report.dead;
+    metrics->timers_dispatched += claimed->timers;
+    metrics->timers_moved += claimed->passed_on;
+    metrics->outbox_routed += claimed->routed;
+    if (work & POLL_SWEEP) {
+        metrics->ttl_sweeps++;
+        metrics->ttl_rows_swept += claimed->swept;
+    }
+    runner_metrics_unlock(runner);
+
+    for (uint32_t i = 0; i < claimed->log.count; i++) {
+        const MailboxMet *met = &claimed->log.met[i];
+        if (met->kind == SAP_RUNNER_V0_LOG_DEAD_LETTERED) {
+            runner_replay(runner, SAP_RUNNER_V0_REPLAY_DEAD_LETTER, &met->claim, met->rc);
+        }
+        runner_log(runner, met->kind, &met->claim, met->rc, met->detail, 0);
+    }
+}
+
+static int claim_in(SapRunnerV0 *runner, Txn *txn, unsigned work, int64_t now_ms, uint32_t max,
+                    Claimed *claimed)
+{
+    struct SapRunnerV0Core *core = runner->core;
+    SapRunnerV0ClaimOptions options = {.worker_id = runner->worker_id,
+                                       .owner = core->owner,
+                                       .now_ms = now_ms,
+                                       .lease_ttl_ms = core->policy.lease_ttl_ms,
+                                       .retry_budget_max = core->policy.retry_budget_max,
+                                       .quiet_until_ms = core->quiet_until_ms};
+    int rc = SAP_OK;
+
+    claimed->report.next_expiry_ms = core->quiet_until_ms;
+    if (work & POLL_INBOX) {
+        rc = mailbox_claim(txn, &options, core->claims, max, &claimed->messages, &claimed->report,
+                           &claimed->log);
+    }
+    if (rc == SAP_OK && (work & POLL_TIMERS) && claimed->messages < max) {
+        rc = timer_claim_due(txn, &options, &core->local, core->claims + claimed->messages,
+                             max - claimed->messages, &claimed->timers, &claimed->passed_on);
+    }
+    if (rc == SAP_OK && (work & POLL_OUTBOX)) {
+        uint64_t last;
+        claimed->outbox_seen = outbox_seen(core, now_ms);
+        rc = outbox_last(txn, &last);
+        if (rc == SAP_OK) {
+            rc = sap_runner_outbox_v0_route(txn, ROUTE_MAX, outbox_is_local, &core->local,
+                                            &claimed->outbox_seen, &claimed->routed);
+        }
+        claimed->outbox_seen = claimed->outbox_seen == 0 ? last : claimed->outbox_seen;
+    }
+    if (rc == SAP_OK && (work & POLL_SWEEP)) {
+        rc = sap_runner_dedupe_v0_sweep(txn, now_ms, core->policy.sweep_max, &claimed->swept);
+    }
+    return rc;
+}
+
+static int claim(SapRunnerV0 *runner, unsigned work, int64_t now_ms, uint32_t max, Claimed *claimed)
+{
+    struct SapRunnerV0Core *core = runner->core;
+    uint64_t started_ns = clock_mono_ns(NULL);
+    Txn *txn;
+
+    *claimed = (Claimed){0};
+    core->local.notes = (BellNotes){0};
+    int rc = runner_begin(runner, &txn);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    claimed->base_lsn = txn_base_lsn(txn);
+    rc = claim_in(runner, txn, work, now_ms, max, claimed);
+    if (rc == SAP_OK) {
+        rc = runner_commit(runner, txn, started_ns, NULL);
+    } else {
+        runner_abort(runner, txn);
+    }
+    if (rc != SAP_OK) {
+        for (uint32_t i = 0; i < claimed->messages + claimed->timers; i++) {
+            sap_runner_v0_claim_release(&core->claims[i]);
+        }
+        mailbox_log_release(&claimed->log);
+        claimed->messages = 0;
+        claimed->timers = 0;
+        return rc;
+    }
+    bells_ring(runner->db, &core->local.notes);
+    /* Others may lease messages of this worker for shorter than the report knows: it is believed for
+     * one lease's time. */
+    int64_t believed_ms = now_ms + core->policy.lease_ttl_ms;
+    core->quiet_until_ms =
+        claimed->report.next_expiry_ms < believed_ms ? claimed->report.next_expiry_ms : believed_ms;
+    if (work & POLL_OUTBOX) {
+        core->outbox_seen = claimed->outbox_seen;
+    }
+    if (now_ms >= core->next_sweep_ms) {
+        core->next_sweep_ms = now_ms + core->policy.sweep_period_ms;
+    }
+    count_claimed(runner, work, claimed);
+    mailbox_log_release(&claimed->log);
+    return SAP_OK;
+}
+
+/* ---- Settle --------------------------------------------------------------------------------- */
+
+/* What became of one claim in a settling transaction. */
+typedef enum Fate {
+    FATE_NONE,
+    FATE_ACKED,
+    FATE_DUPLICATE,
+    FATE_REQUEUED,
+    FATE_DEAD,
+    FATE_LOST
+} Fate;
+
+static int end_one(SapRunnerV0 *runner, Txn *txn, const SapRunnerV0Claim *claim, int result,
+                   int64_t now_ms, Fate *fate_out)
+{
+    const SapRunnerV0Policy *policy = &runner->core->policy;
+    int rc;
+
+    if (result == SAP_OK) {
+        *fate_out = FATE_ACKED;
+        rc = sap_runner_mailbox_v0_ack(txn, claim, now_ms, policy->dedupe_ttl_ms);
+    } else if (result == RESULT_DUPLICATE || result == RESULT_DIFFERS) {
+        *fate_out = FATE_DUPLICATE;
+        rc = mailbox_drop_duplicate(txn, claim, now_ms);
+    } else if (claim->attempts >= policy->retry_budget_max) {
+        *fate_out = FATE_DEAD;
+        rc = sap_runner_dead_letter_v0_move(txn, claim, result);
+    } else {
+        *fate_out = FATE_REQUEUED;
+        rc = sap_runner_mailbox_v0_requeue(txn, claim, policy->requeue_max_attempts, NULL);
+    }
+    if (rc == SAP_CONFLICT) {
+        *fate_out = FATE_LOST;
+        rc = SAP_OK;
+    } else if (rc == SAP_EXISTS) {
+        /* No slot for it now: it keeps its place and lease, and others of its batch must not wait. */
+        *fate_out = FATE_NONE;
+        rc = SAP_OK;
+    }
+    return rc;
+}
+
+static void report_fate(SapRunnerV0 *runner, const SapRunnerV0Claim *claim, Fate fate, int result,
+                        uint64_t latency_us)
+{
+    SapRunnerV0Metrics *metrics = runner_metrics_lock(runner);
+
+    metrics->requeues += fate == FATE_REQUEUED;
+    metrics->dead_letter_moves += fate == FATE_DEAD;
+    metrics->lease_losses += fate == FATE_LOST;
+    metrics->duplicates_skipped += fate == FATE_DUPLICATE;
+    metrics->step_successes += fate == FATE_ACKED;
+    runner->core->steps_completed += fate == FATE_ACKED;
+    runner_metrics_unlock(runner);
+
+    switch (fate) {
+    case FATE_REQUEUED:
+        runner_replay(runner, SAP_RUNNER_V0_REPLAY_REQUEUE, claim, result);
+        runner_log(runner, SAP_RUNNER_V0_LOG_REQUEUED, claim, result, claim->attempts, latency_us);
+        break;
+    case FATE_DEAD:
+        runner_replay(runner, SAP_RUNNER_V0_REPLAY_DEAD_LETTER, claim, result);
+        runner_log(runner, SAP_RUNNER_V0_LOG_DEAD_LETTERED, claim, result, claim->attempts,
+                   latency_us);
+        break;
+    case FATE_LOST:
+        runner_log(runner, SAP_RUNNER_V0_LOG_LEASE_LOST, claim, SAP_CONFLICT, claim->attempts,
+                   latency_us);
+        break;
+    case FATE_DUPLICATE:
+        runner_log(runner, SAP_RUNNER_V0_LOG_DUPLICATE, claim, SAP_EXISTS, result == RESULT_DIFFERS,
+                   latency_us);
+        break;
+    case FATE_NONE:
+    case FATE_ACKED:
+        break;
+    }
+}
+
+/* Ends the claims with a result among [from, to), all in one commit. */
+static int settle(SapRunnerV0 *runner, uint32_t from, uint32_t to)
+{
+    struct SapRunnerV0Core *core = runner->core;
+    uint64_t started_ns = clock_mono_ns(NULL);
+    uint64_t latency_us;
+    uint32_t open = 0;
+    Txn *txn;
+
+    for (uint32_t i = from; i < to; i++) {
+        open += result_open(core->results[i]);
+    }
+    if (open == 0) {
+        return SAP_OK;
+    }
+    Fate *fates = mem_zalloc(MEM_RUNNER, (to - from) * sizeof *fates);
+    if (fates == NULL) {
+        return SAP_NOMEM;
+    }
+    int64_t now_ms = runner_now_ms(runner);
+    int rc = runner_begin(runner, &txn);
+    if (rc == SAP_OK) {
+        for (uint32_t i = from; i < to && rc == SAP_OK; i++) {
+            if (result_open(core->results[i])) {
+                rc = end_one(runner, txn, &core->claims[i], core->results[i], now_ms,
+                             &fates[i - from]);
+            }
+        }
+        if (rc == SAP_OK) {
+            rc = runner_commit(runner, txn, started_ns, &latency_us);
+        } else {
+            runner_abort(runner, txn);
+        }
+    }
+    for (uint32_t i = from; i < to && rc == SAP_OK; i++) {
+        if (fates[i - from] != FATE_NONE) {
+            report_fate(runner, &core->claims[i], fates[i - from], core->results[i], latency_us);
+            core->results[i] = RESULT_GONE;
+        }
+    }
+    mem_free(MEM_RUNNER, fates, (to - from) * sizeof *fates);
+    return rc;
+}
+
+/* ---- Handle --------------------------------------------------------------------------------- */
+
+/* Renews the leases of [from, to) when half of their time is over; those that were lost are left to
+ * whoever has them. */
+static int keep_leases(SapRunnerV0 *runner, uint32_t from, uint32_t to)
+{
+    struct SapRunnerV0Core *core = runner->core;
+    int64_t now_ms = runner_now_ms(runner);
+    uint64_t started_ns = clock_mono_ns(NULL);
+    Txn *txn;
+
+    if (core->claims[from].deadline_ms - now_ms > core->policy.lease_ttl_ms / 2) {
+        return SAP_OK;
+    }
+    int rc = runner_begin(runner, &txn);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    for (uint32_t i = from; i < to && rc == SAP_OK; i++) {
+        if (core->results[i] != RESULT_NONE) {
+            continue;
+        }
+        rc = sap_runner_mailbox_v0_touch(txn, &core->claims[i], now_ms, core->policy.lease_ttl_ms);
+        if (rc == SAP_CONFLICT) {
+            core->results[i] = RESULT_LOST;
+            rc = SAP_OK;
+        }
+    }
+    if (rc != SAP_OK) {
+        runner_abort(runner, txn);
+        return rc;
+    }
+    rc = runner_commit(runner, txn, started_ns, NULL);
+    for (uint32_t i = from; i < to && rc == SAP_OK; i++) {
+        if (core->results[i] == RESULT_LOST) {
+            report_fate(runner, &core->claims[i], FATE_LOST, SAP_CONFLICT, 0);
+            core->results[i] = RESULT_GONE;
+        }
+    }
+    return rc;
+}
+
+/* `rc` is SAP_OK also where the step was refused. */
+static void count_step(SapRunnerV0 *runner, int rc, int64_t latency_ms)
+{
+    SapRunnerV0Metrics *metrics = runner_metrics_lock(runner);
+    uint64_t ms = latency_ms > 0 ? (uint64_t)latency_ms : 0;
+
+    metrics->step_attempts++;
+    metrics->retryable_conflicts += rc == SAP_CONFLICT;
+    metrics->retryable_busy += rc == SAP_BUSY;
+    metrics->non_retryable_failures += rc != SAP_OK && !runner_retryable(rc);
+    metrics->step_latency_samples++;
+    metrics->step_latency_total_ms += ms;
+    if (ms > metrics->step_latency_max_ms) {
+        metrics->step_latency_max_ms = ms;
+    }
+    runner_metrics_unlock(runner);
+}
+
+/* Whether a message flagged for it was handled before, by the newest state. */
+static int seen_before(SapRunnerV0 *runner, const SapRunnerV0Message *msg,
+                       AttemptRefused *refused_out)
+{
+    int seen = 0;
+    int differs = 0;
+    Txn *txn;
+    int rc = txn_begin_rc(runner->db, NULL, TXN_RDONLY | TXN_NEWEST, &txn);
+
+    if (rc == SAP_OK) {
+        rc = sap_runner_dedupe_v0_seen(txn, msg->message_id, msg->message_id_len, msg->payload,
+                                       msg->payload_len, runner_now_ms(runner), &seen, &differs);
+        txn_abort(txn);
+    }
+    *refused_out = (AttemptRefused){.duplicate = seen != 0, .differs = differs != 0};
+    return rc;
+}
+
+/* Runs the handler for claim `i`. *result_out: its code; RESULT_GONE: the claim has ended with it. */
+static int handle_one(SapRunnerV0 *runner, const SapRunnerV0Handler *handler, uint32_t i,
+                      int *result_out, int *handler_rc)
+{
+    struct SapRunnerV0Core *core = runner->core;
+    SapRunnerV0Claim *claim = &core->claims[i];
+    bool timer = claim->timer_seq != 0;
+    AttemptRefused refused = {0};
+    SapRunnerV0Message msg;
+    int64_t started_ms = runner_now_ms(runner);
+    int rc = wire_rc(sap_runner_wire_v0_decode_message(claim->frame, claim->frame_len, &msg));
+
+    SAP_ASSERT(rc == SAP_OK);
+    runner_replay(runner,
+                  timer ? SAP_RUNNER_V0_REPLAY_TIMER_ATTEMPT : SAP_RUNNER_V0_REPLAY_INBOX_ATTEMPT,
+                  claim, SAP_OK);
+    if (handler->atomic != NULL) {
+        rc = attempt_handler_run(runner, handler, &msg, claim, &refused);
+    } else {
+        if ((msg.flags & SAP_RUNNER_V0_DEDUPE) != 0) {
+            /* One of the same id may be among those handled and not yet settled. */
+            rc = settle(runner, 0, i);
+            if (rc == SAP_OK) {
+                rc = seen_before(runner, &msg, &refused);
+            }
+            if (rc != SAP_OK) {
+                return rc;
+            }
+        }
+        if (refused.duplicate) {
+            rc = SAP_EXISTS;
+        } else {
+            core->current = claim;
+            rc = handler->plain(runner, &msg, handler->ctx);
+            core->current = NULL;
+        }
+    }
+    bool was_refused = refused.lost || refused.duplicate;
+    rc = rc < RESULT_FIRST ? SAP_ERROR : rc;
+    count_step(runner, was_refused ? SAP_OK : rc, runner_now_ms(runner) - started_ms);
+    runner_replay(runner,
+                  timer ? SAP_RUNNER_V0_REPLAY_TIMER_RESULT : SAP_RUNNER_V0_REPLAY_INBOX_RESULT,
+                  claim, rc);
+    *result_out = rc;
+    if (refused.duplicate) {
+        *result_out = refused.differs ? RESULT_DIFFERS : RESULT_DUPLICATE;
+    } else if (refused.lost || (rc == SAP_OK && handler->atomic != NULL && !handler->read_only)) {
+        report_fate(runner, claim, refused.lost ? FATE_LOST : FATE_ACKED, rc, 0);
+        *result_out = RESULT_GONE;
+    } else if (rc != SAP_OK) {
+        bool retryable = runner_retryable(rc);
+        runner_log(runner,
+                   retryable ? SAP_RUNNER_V0_LOG_RETRYABLE_FAILURE
+                             : SAP_RUNNER_V0_LOG_NON_RETRYABLE_FAILURE,
+                   claim, rc, claim->attempts, 0);
+        if (!retryable && *handler_rc == SAP_OK) {
+            *handler_rc = rc;
+        }
+    }
+    return SAP_OK;
+}
+
+static int handle_all(SapRunnerV0 *runner, const SapRunnerV0Handler *handler, uint32_t count,
+                      uint64_t base_lsn, int *handler_rc)
+{
+    struct SapRunnerV0Core *core = runner->core;
+    /* Acknowledgements of a batch share a commit; blocks have made their own. */
+    bool batched = handler->plain != NULL || handler->read_only;
+    int rc = SAP_OK;
+
+    for (uint32_t i = 0; i < count; i++) {
+        core->results[i] = RESULT_NONE;
+    }
+    if (handler->plain != NULL) {
+        rc = mailbox_wait_durable(runner->db, core->claims, count, base_lsn);
+    }
+    /* A lease has at least half of its time left when its handler begins. */
+    int64_t half_ms = core->policy.lease_ttl_ms / 2;
+    int64_t settle_at_ms = core->claims[0].deadline_ms - half_ms;
+    for (uint32_t i = 0; i < count && rc == SAP_OK; i++) {
+        rc = keep_leases(runner, i, count);
+        if (rc == SAP_OK && core->results[i] == RESULT_NONE) {
+            rc = handle_one(runner, handler, i, &core->results[i], handler_rc);
+        }
+        if (rc == SAP_OK && (!batched || runner_now_ms(runner) >= settle_at_ms)) {
+            rc = settle(runner, 0, i + 1);
+            settle_at_ms = runner_now_ms(runner) + half_ms;
+        }
+    }
+    int settled = settle(runner, 0, count);
+    return rc == SAP_OK ? settled : rc;
+}
+
+int poll_run(SapRunnerV0 *runner, unsigned what, const SapRunnerV0Handler *handler, uint32_t max,
+             PollResult *result_out)
+{
+    struct SapRunnerV0Core *core = runner->core;
+    int64_t now_ms = runner_now_ms(runner);
+    int64_t next_ms;
+    unsigned work;
+    Claimed claimed;
+
+    *result_out = (PollResult){0};
+    int rc = make_room(core, max);
+    if (rc == SAP_OK) {
+        rc = look_once(runner, what, now_ms, &work, &next_ms);
+    }
+    if (rc == SAP_OK && work == 0) {
+        rc = SAP_BUSY;
+    }
+    if (rc == SAP_OK) {
+        rc = claim(runner, work, now_ms, max, &claimed);
+    }
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    result_out->handled = claimed.messages + claimed.timers;
+    result_out->moved = claimed.passed_on + claimed.routed;
+    if (result_out->handled > 0) {
+        rc = handle_all(runner, handler, result_out->handled, claimed.base_lsn,
+                        &result_out->handler_rc);
+        for (uint32_t i = 0; i < result_out->handled; i++) {
+            sap_runner_v0_claim_release(&core->claims[i]);
+        }
+    } else if (result_out->moved == 0 && claimed.report.dead + claimed.report.duplicates == 0) {
+        rc = SAP_BUSY;
+    }
+    return rc;
+}
+
+/* ---- The public ways in --------------------------------------------------------------------- */
+
+int sap_runner_v0_run_step(SapRunnerV0 *runner, const void *frame, uint32_t frame_len,
+                           const SapRunnerV0Handler *handler)
+{
+    AttemptRefused refused;
+    SapRunnerV0Message msg;
+
+    if (runner == NULL || runner->state != SAP_RUNNER_V0_RUNNING || !poll_handler_valid(handler)) {
+        return SAP_ERROR;
+    }
+    int rc = wire_rc(sap_runner_wire_v0_decode_message(frame, frame_len, &msg));
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    if (msg.to_worker != runner->worker_id) {
+        return SAP_ERROR;
+    }
+    int64_t started_ms = runner_now_ms(runner);
+    rc = handler->atomic != NULL ? attempt_handler_run(runner, handler, &msg, NULL, &refused)
+                                 : handler->plain(runner, &msg, handler->ctx);
+    if (rc == SAP_OK) {
+        rc = durable_wait(runner->db, runner->core->last_lsn);
+    }
+    count_step(runner, rc, runner_now_ms(runner) - started_ms);
+    if (rc == SAP_OK) {
+        runner_metrics_lock(runner)->step_successes++;
+        runner->core->steps_completed++;
+        runner_metrics_unlock(runner);
+    }
+    return rc;
+}
+
+int sap_runner_v0_poll_inbox(SapRunnerV0 *runner, const SapRunnerV0Handler *handler, uint32_t max,
+                             uint32_t *handled_out)
+{
+    PollResult result;
+
+    if (runner == NULL || runner->state != SAP_RUNNER_V0_RUNNING || max == 0 ||
+        !poll_handler_valid(handler)) {
+        return SAP_ERROR;
+    }
+    int rc = poll_run(runner, POLL_INBOX, handler, max, &result);
+    if (handled_out != NULL) {
+        *handled_out = result.handled;
+    }
+    if (rc == SAP_OK) {
+        rc = durable_wait(runner->db, runner->core->last_lsn);
+    }
+    if (rc == SAP_OK && result.handled == 0) {
+        return SAP_BUSY;
+    }
+    return rc == SAP_OK ? result.handler_rc : rc;
+}
+
+int sap_runner_v0_touch(SapRunnerV0 *runner)
+{
+    uint64_t started_ns = clock_mono_ns(NULL);
+    Txn *txn;
+
+    if (runner == NULL || runner->core == NULL || runner->core->current == NULL) {
+        return SAP_ERROR;
+    }
+    int rc = runner_begin(runner, &txn);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    rc = sap_runner_mailbox_v0_touch(txn, runner->core->current, runner_now_ms(runner),
+                                     runner->core->policy.lease_ttl_ms);
+    if (rc != SAP_OK) {
+        runner_abort(runner, txn);
+        return rc;
+    }
+    return runner_commit(runner, txn, started_ns, NULL);
+}
