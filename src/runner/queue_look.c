@@ -1,0 +1,215 @@
+/* queue_look.c - what a queue holds, without claiming it; see queue.h. */
+#include "runner/queue.h"
+
+#include "runner/dedupe_v0.h"
+#include "runner/lease_v0.h"
+#include "runner/mailbox_v0.h"
+#include "runner/rows.h"
+#include "runner/wire_v0.h"
+
+typedef struct Peek {
+    SapQueue *queue;
+    int64_t at_ms;
+    int (*fn)(const SapQueueMessage *message, int leased, void *ctx);
+    void *ctx;
+} Peek;
+
+/* Fills a message as it lies in the inbox. What is not a frame has no members but its number: a
+ * claim will move it to the dead letters. */
+static int describe(Txn *txn, const Peek *peek, const void *key, uint32_t key_len, const void *val,
+                    uint32_t val_len, SapQueueMessage *message, bool *leased_out)
+{
+    SapRunnerV0Lease lease = {0};
+    SapRunnerV0Message msg;
+    uint64_t worker;
+    uint32_t failed = 0;
+
+    *message = (SapQueueMessage){0};
+    int rc = row_message_key_read(key, key_len, &worker, &message->seq);
+    if (rc == SAP_OK) {
+        rc = sap_runner_lease_v0_get(txn, key, key_len, &lease);
+    }
+    *leased_out = rc == SAP_OK && lease.deadline_ms > peek->at_ms;
+    if (rc == SAP_NOTFOUND) {
+        rc = SAP_OK;
+    }
+    if (rc != SAP_OK || sap_runner_wire_v0_decode_message(val, val_len, &msg) != 0) {
+        return rc;
+    }
+    message->id = msg.message_id;
+    message->id_len = msg.message_id_len;
+    message->trace_id = msg.trace_id;
+    message->trace_id_len = msg.trace_id_len;
+    message->payload = msg.payload;
+    message->payload_len = msg.payload_len;
+    message->sent_ms = msg.route_timestamp;
+    message->deadline_ms = lease.deadline_ms;
+    if (lease.attempts > 0) {
+        message->attempts = lease.attempts;
+        return SAP_OK;
+    }
+    rc = dedupe_retries(txn, msg.message_id, msg.message_id_len, &failed);
+    message->attempts = failed;
+    return rc;
+}
+
+static int peek_in(Txn *txn, const Peek *peek)
+{
+    MailboxRange range = mailbox_range(peek->queue->worker);
+    Cursor *cur = cursor_open_dbi(txn, WIT_DBI_INBOX);
+
+    if (cur == NULL) {
+        return SAP_NOMEM;
+    }
+    int rc = cursor_seek(cur, range.lo, sizeof range.lo);
+    while (rc == SAP_OK && cursor_in_prefix(cur, range.lo, 8)) {
+        const void *key;
+        const void *val;
+        uint32_t key_len;
+        uint32_t val_len;
+        SapQueueMessage message;
+        bool leased;
+
+        rc = cursor_get(cur, &key, &key_len, &val, &val_len);
+        if (rc == SAP_OK) {
+            rc = describe(txn, peek, key, key_len, val, val_len, &message, &leased);
+        }
+        if (rc == SAP_OK) {
+            int answer = peek->fn(&message, leased, peek->ctx);
+            if (answer != 0) {
+                cursor_close(cur);
+                return answer;
+            }
+            rc = cursor_next(cur);
+        }
+    }
+    cursor_close(cur);
+    return rc == SAP_NOTFOUND ? SAP_OK : rc;
+}
+
+int sap_queue_peek(SapQueue *queue,
+                   int (*fn)(const SapQueueMessage *message, int leased, void *ctx), void *ctx)
+{
+    Txn *txn;
+
+    if (queue == NULL || fn == NULL) {
+        return SAP_ERROR;
+    }
+    int rc = txn_begin_rc(queue->db, NULL, TXN_RDONLY | TXN_NEWEST, &txn);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    rc = peek_in(txn, &(Peek){.queue = queue, .at_ms = queue_now_ms(queue), .fn = fn, .ctx = ctx});
+    txn_abort(txn);
+    return rc;
+}
+
+static int first_that_waits(const SapQueueMessage *message, int leased, void *ctx)
+{
+    if (leased) {
+        return 0;
+    }
+    *(int64_t *)ctx = message->sent_ms;
+    return 1;
+}
+
+/* Leases whose time is not over. */
+static int count_held(Txn *txn, const SapQueue *queue, int64_t at_ms, uint64_t *count_out)
+{
+    MailboxRange range = mailbox_range(queue->worker);
+    Cursor *cur = cursor_open_dbi(txn, WIT_DBI_LEASES);
+
+    *count_out = 0;
+    if (cur == NULL) {
+        return SAP_NOMEM;
+    }
+    int rc = cursor_seek(cur, range.lo, sizeof range.lo);
+    while (rc == SAP_OK && cursor_in_prefix(cur, range.lo, 8)) {
+        const void *val;
+        uint32_t val_len;
+        SapRunnerV0Lease lease;
+
+        rc = cursor_get(cur, NULL, NULL, &val, &val_len);
+        if (rc == SAP_OK) {
+            rc = lease_decode(val, val_len, &lease);
+        }
+        if (rc == SAP_OK) {
+            *count_out += lease.deadline_ms > at_ms;
+            rc = cursor_next(cur);
+        }
+    }
+    cursor_close(cur);
+    return rc == SAP_NOTFOUND ? SAP_OK : rc;
+}
+
+/* Timers lie in the order of time, whoever they are for. */
+static int count_delayed(Txn *txn, const SapQueue *queue, uint64_t *count_out)
+{
+    Cursor *cur = cursor_open_dbi(txn, WIT_DBI_TIMERS);
+
+    *count_out = 0;
+    if (cur == NULL) {
+        return SAP_NOMEM;
+    }
+    int rc = cursor_first(cur);
+    while (rc == SAP_OK) {
+        const void *val;
+        uint32_t val_len;
+
+        rc = cursor_get(cur, NULL, NULL, &val, &val_len);
+        if (rc == SAP_OK) {
+            *count_out +=
+                wire_check(val, val_len) == SAP_OK && wire_to_worker(val) == queue->worker;
+            rc = cursor_next(cur);
+        }
+    }
+    cursor_close(cur);
+    return rc == SAP_NOTFOUND ? SAP_OK : rc;
+}
+
+static int stat_in(Txn *txn, SapQueue *queue, SapQueueStat *stat)
+{
+    MailboxRange range = mailbox_range(queue->worker);
+    int64_t at_ms = queue_now_ms(queue);
+    uint64_t count;
+    int rc = sap_runner_mailbox_v0_stat(txn, queue->worker, &count, NULL, NULL);
+
+    if (rc == SAP_OK) {
+        rc = count_held(txn, queue, at_ms, &stat->leased);
+    }
+    if (rc == SAP_OK) {
+        stat->ready = count - stat->leased;
+        rc = count_delayed(txn, queue, &stat->delayed);
+    }
+    if (rc == SAP_OK) {
+        rc = txn_count_range(txn, WIT_DBI_DEAD_LETTER, range.lo, sizeof range.lo, range.hi,
+                             sizeof range.hi, &stat->dead_letters);
+    }
+    if (rc == SAP_OK && stat->ready > 0) {
+        Peek peek = {
+            .queue = queue, .at_ms = at_ms, .fn = first_that_waits, .ctx = &stat->oldest_ms};
+        rc = peek_in(txn, &peek);
+        rc = rc == 1 ? SAP_OK : rc;
+    }
+    return rc;
+}
+
+int sap_queue_stat(SapQueue *queue, SapQueueStat *stat_out)
+{
+    SapQueueStat stat = {0};
+    Txn *txn;
+
+    if (queue == NULL || stat_out == NULL) {
+        return SAP_ERROR;
+    }
+    int rc = txn_begin_rc(queue->db, NULL, TXN_RDONLY | TXN_NEWEST, &txn);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    rc = stat_in(txn, queue, &stat);
+    txn_abort(txn);
+    if (rc == SAP_OK) {
+        *stat_out = stat;
+    }
+    return rc;
+}
