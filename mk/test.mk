@@ -171,8 +171,8 @@ $(eval $(call MIGRATING_RULES,release))
 $(eval $(call MIGRATING_RULES,asan))
 
 cli-test: build/sapling build/asan/sapling build/release/migrating/sapling build/asan/migrating/sapling build/schema_diff ## Run the command as a user would, also under sanitizers
-	$(Q)$(PYTHON) tests/cli/command_test.py --name cli-test --migrating build/release/migrating/sapling build/sapling $(T); status=$$?; \
-	    $(ASAN_ENV) $(NO_ASLR) $(PYTHON) tests/cli/command_test.py --name cli-test-asan --migrating build/asan/migrating/sapling build/asan/sapling $(T) && \
+	$(Q)$(PYTHON) tests/cli/run.py --name cli-test --migrating build/release/migrating/sapling build/sapling $(T); status=$$?; \
+	    $(ASAN_ENV) $(NO_ASLR) $(PYTHON) tests/cli/run.py --name cli-test-asan --migrating build/asan/migrating/sapling build/asan/sapling $(T) && \
 	    exit $$status
 
 man: build/sapling ## Rewrite man/sapling.1 from the table of commands
@@ -200,10 +200,24 @@ SOAK_SEED    ?= $(shell date +%s)
 
 POWER_CUTS   ?= 200
 
-.PHONY: soak-engine soak-power
+# How much more a stress run by itself does than the one within `check` and `tsan`.
+STRESS_FACTOR ?= 10
+STRESS_SEEDS  ?= 5
+STRESS_TEST   := tests/stress/runner_multiwriter_threads_test
+
+.PHONY: soak-engine soak-runner soak-power runner-multiwriter-stress runner-multiwriter-stress-build
 
 soak-engine: build/test/tests/integration/engine_kill_test ## Kill a process that writes to a file, for SOAK_SECONDS
 	$(Q)SAP_KILL_SECONDS=$(SOAK_SECONDS) SAP_TEST_SEED=$(SOAK_SEED) $<
+
+soak-runner: build/test/tests/integration/runner_recovery_integration_test ## Kill a process of workers and producers, for SOAK_SECONDS
+	$(Q)SAP_KILL_SECONDS=$(SOAK_SECONDS) SAP_TEST_SEED=$(SOAK_SEED) $<
+
+runner-multiwriter-stress-build: build/test/$(STRESS_TEST) build/tsan/$(STRESS_TEST) ## Build the stress test of workers and producers
+
+runner-multiwriter-stress: runner-multiwriter-stress-build ## Many workers and producers on one DB, STRESS_FACTOR times as long, then under the thread sanitizer
+	$(Q)SAP_STRESS=$(STRESS_FACTOR) SAP_TEST_SEED=$(SOAK_SEED) SAP_TEST_SEEDS=$(STRESS_SEEDS) build/test/$(STRESS_TEST)
+	$(Q)$(TSAN_ENV) SAP_STRESS=$(STRESS_FACTOR) SAP_TEST_SEED=$(SOAK_SEED) $(NO_ASLR) build/tsan/$(STRESS_TEST)
 
 soak-power: build/test/tests/integration/engine_kill_test ## Cut the power of a file system under a process that writes, POWER_CUTS times (root)
 	$(Q)./script/deps soak

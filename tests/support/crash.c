@@ -683,7 +683,24 @@ void crash_build(CrashTrace *trace, size_t length, CrashFate fate, Rng *rng, con
 
 #define DIR_PREFIX "sapling-test-"
 
-/* The directories are named by the process that made them. */
+static bool try_empty(const char *dir)
+{
+    DIR *stream = opendir(dir);
+
+    if (stream == NULL) {
+        return false;
+    }
+    for (const struct dirent *entry; (entry = readdir(stream)) != NULL;) {
+        if (entry->d_name[0] != '.') {
+            unlinkat(dirfd(stream), entry->d_name, 0);
+        }
+    }
+    closedir(stream);
+    return true;
+}
+
+/* The directories are named by the process that made them. Another test may be removing the same
+ * ones. */
 static void remove_left_behind(const char *parent)
 {
     DIR *stream = opendir(parent);
@@ -698,7 +715,8 @@ static void remove_left_behind(const char *parent)
         long pid = strtol(entry->d_name + strlen(DIR_PREFIX), &end, 10);
         if (pid > 0 && *end == '-' && kill((pid_t)pid, 0) != 0 && errno == ESRCH) {
             snprintf(path, sizeof path, "%s/%s", parent, entry->d_name);
-            crash_dir_remove(path);
+            (void)try_empty(path);
+            rmdir(path);
         }
     }
     closedir(stream);
@@ -719,15 +737,7 @@ void crash_dir_make(char *out, size_t size, bool in_memory)
 
 void crash_dir_empty(const char *dir)
 {
-    DIR *stream = opendir(dir);
-
-    EXPECT(stream != NULL, "cannot list %s", dir);
-    for (const struct dirent *entry; (entry = readdir(stream)) != NULL;) {
-        if (entry->d_name[0] != '.') {
-            unlinkat(dirfd(stream), entry->d_name, 0);
-        }
-    }
-    closedir(stream);
+    EXPECT(try_empty(dir), "cannot list %s", dir);
 }
 
 void crash_dir_remove(const char *dir)
