@@ -81,6 +81,19 @@ const Command *command_find(const char *group, const char *name)
     return NULL;
 }
 
+bool command_is_first_word(const char *group, const char *word)
+{
+    size_t len = strlen(word);
+
+    for (uint32_t i = 0; i < command_count; i++) {
+        if (same_group(commands[i].group, group) && strncmp(commands[i].name, word, len) == 0 &&
+            commands[i].name[len] == ' ') {
+            return true;
+        }
+    }
+    return false;
+}
+
 static const Option *option_in(const Option *options, const char *name, size_t name_len)
 {
     for (; options != NULL && options->id != OPTION_NONE; options++) {
@@ -195,6 +208,46 @@ int call_number(const Call *call, OptionId id, uint64_t least, uint64_t most, ui
                           option_name(call, id), text, least, most);
     }
     *number_out = number;
+    return EXIT_DONE;
+}
+
+/* Milliseconds of a unit; 0: there is none of that name. */
+static uint64_t unit_ms(const char *unit)
+{
+    static const struct {
+        const char *name;
+        uint64_t ms;
+    } units[] = {{"ms", 1}, {"s", 1000}, {"", 1000}, {"m", 60000}, {"h", 3600000}, {"d", 86400000}};
+
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        if (strcmp(unit, units[i].name) == 0) {
+            return units[i].ms;
+        }
+    }
+    return 0;
+}
+
+int call_duration(const Call *call, OptionId id, uint64_t least_ms, uint64_t most_ms,
+                  uint64_t otherwise_ms, uint64_t *ms_out)
+{
+    const char *text = call_value(call, id);
+    char *end = NULL;
+
+    if (text == NULL) {
+        *ms_out = otherwise_ms;
+        return EXIT_DONE;
+    }
+    errno = 0;
+    unsigned long long number = strtoull(text, &end, 10);
+    uint64_t unit = unit_ms(end);
+    if (text[0] < '0' || text[0] > '9' || errno != 0 || unit == 0 || number > most_ms / unit ||
+        number * unit < least_ms) {
+        return call_usage(call,
+                          "--%s %s is not a time such as 500ms, 30s, 5m, 2h or 1d, from %" PRIu64
+                          " ms to %" PRIu64 " d",
+                          option_name(call, id), text, least_ms, most_ms / 86400000);
+    }
+    *ms_out = number * unit;
     return EXIT_DONE;
 }
 
@@ -405,6 +458,17 @@ static const Command *find_command(const Parse *parse, int *at, int *code_out)
             return NULL;
         }
         word = parse->argv[(*at)++];
+    }
+    char both[64];
+    if (command_is_first_word(group, word)) {
+        const char *second = *at < parse->argc ? parse->argv[(*at)++] : "--help";
+        if (strcmp(second, "--help") == 0 || strcmp(second, "-h") == 0) {
+            help_overview(ui, group);
+            *code_out = ui_finish(ui);
+            return NULL;
+        }
+        (void)snprintf(both, sizeof both, "%.20s %.40s", word, second);
+        word = both;
     }
     const Command *command = command_find(group, word);
     if (command == NULL) {

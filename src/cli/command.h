@@ -16,12 +16,18 @@
 
 typedef enum OptionId {
     OPTION_NONE,
+    OPTION_ALL,
     OPTION_BATCH,
     OPTION_COLOR,
+    OPTION_COUNT,
     OPTION_COUNT_ONLY,
+    OPTION_DEDUPE,
+    OPTION_DELAY,
     OPTION_DELIMITER,
     OPTION_DRY_RUN,
     OPTION_DUPSORT,
+    OPTION_EXEC,
+    OPTION_FOLLOW,
     OPTION_FORCE,
     OPTION_FORMAT,
     OPTION_FROM,
@@ -29,23 +35,32 @@ typedef enum OptionId {
     OPTION_HEADER,
     OPTION_HELP,
     OPTION_HEX,
+    OPTION_ID,
     OPTION_JOIN,
     OPTION_JSON,
     OPTION_KEY,
     OPTION_KEYS,
+    OPTION_LEASE,
     OPTION_LIMIT,
     OPTION_MAN,
+    OPTION_MESSAGE,
     OPTION_NEW,
     OPTION_PAGE_SIZE,
     OPTION_PREFIX,
+    OPTION_PRIORITY,
+    OPTION_QUEUE,
     OPTION_QUIET,
     OPTION_RANGE,
+    OPTION_RAW,
+    OPTION_RETRY_DELAY,
     OPTION_REVERSE,
     OPTION_SCHEMA,
     OPTION_SKIP_BAD,
     OPTION_TABLE,
     OPTION_TO,
+    OPTION_TRACE,
     OPTION_VALUE,
+    OPTION_WAIT,
     OPTION_YES,
 } OptionId;
 
@@ -69,8 +84,8 @@ typedef struct Call Call;
 
 typedef struct Command {
     const char *group; /* NULL: stands alone */
-    const char *name;
-    const char *task; /* the heading under which it is listed */
+    const char *name;  /* of one word, or of two with a space */
+    const char *task;  /* the heading under which it is listed */
     const char *summary;
     const char *operands; /* as usage shows them; "[X]" may be left out */
     uint32_t operands_least;
@@ -113,11 +128,17 @@ const char *call_value(const Call *call, OptionId id);
  * after saying so. */
 int call_number(const Call *call, OptionId id, uint64_t least, uint64_t most, uint64_t otherwise,
                 uint64_t *number_out);
+/* A value as a time in milliseconds: a number with ms, s, m, h or d behind it, without one seconds. As
+ * call_number(). */
+int call_duration(const Call *call, OptionId id, uint64_t least_ms, uint64_t most_ms,
+                  uint64_t otherwise_ms, uint64_t *ms_out);
 /* Says what is wrong with the arguments and where help is; EXIT_USAGE. */
 int call_usage(const Call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The command of that name in that group; NULL: none. */
 const Command *command_find(const char *group, const char *name);
+/* Whether commands of the group have names of two words of which this is the first. */
+bool command_is_first_word(const char *group, const char *word);
 /* The option of a command, or one of all commands, by name; NULL: none. */
 const Option *command_option(const Command *command, const char *name, size_t name_len);
 /* Of the candidates the name that is nearest to a mistyped one; NULL: none is near. */

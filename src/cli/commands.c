@@ -4,6 +4,9 @@
 #include "cli/command.h"
 #include "cli/db.h"
 #include "cli/help.h"
+#include "cli/queue.h"
+
+enum { MANY = 1 << 20 };
 
 #define NO_MORE                                       \
     {                                                 \
@@ -131,6 +134,72 @@ static const Option migrate_options[] = {
 };
 static const Option recover_options[] = {
     {OPTION_YES, 'y', "yes", NULL, NULL, true, "do not ask, whatever is lost"},
+    NO_MORE,
+};
+#define QUEUE_OPTION                                                                      \
+    {                                                                                     \
+        OPTION_QUEUE, 'Q', "queue", "NAME", NULL, true, "the queue; default if not given" \
+    }
+#define ANY_QUEUE_OPTION                                                     \
+    {                                                                        \
+        OPTION_QUEUE, 'Q', "queue", "NAME", NULL, true, "only of this queue" \
+    }
+#define ALL_OPTION                                                                   \
+    {                                                                                \
+        OPTION_ALL, 'a', "all", NULL, NULL, true, "all of the file, or of the queue" \
+    }
+
+static const Option push_options[] = {
+    QUEUE_OPTION,
+    {OPTION_RAW, 0, "raw", NULL, NULL, true, "all of standard input is one message"},
+    {OPTION_DELAY, 0, "delay", "TIME", NULL, true, "not before this time is over: 500ms, 5s, 2h"},
+    {OPTION_PRIORITY, 0, "priority", "P", "normal|high", true, "high: before all that are not"},
+    {OPTION_ID, 0, "id", "ID", NULL, false, "the id of the message; one is made if not given"},
+    {OPTION_DEDUPE, 0, "dedupe", NULL, NULL, false,
+     "not if a message of this id was handled within a day"},
+    {OPTION_TRACE, 0, "trace", "ID", NULL, false, "a trace id that goes with the message"},
+    NO_MORE,
+};
+static const Option pop_options[] = {
+    QUEUE_OPTION,
+    {OPTION_EXEC, 'x', "exec", "CMD", NULL, true,
+     "run CMD by /bin/sh for each message, its standard input"},
+    {OPTION_COUNT, 'n', "count", "N", NULL, true, "up to N messages; 1 if not given"},
+    {OPTION_WAIT, 'w', "wait", "TIME", NULL, true, "wait so long for a message: 500ms, 10s, 5m"},
+    {OPTION_FOLLOW, 'f', "follow", NULL, NULL, true,
+     "go on for ever, or until none comes in --wait"},
+    {OPTION_RAW, 0, "raw", NULL, NULL, false, "no line end behind each message"},
+    {OPTION_LEASE, 0, "lease", "TIME", NULL, false,
+     "--exec: how long others leave it alone if this command dies; 30s"},
+    {OPTION_RETRY_DELAY, 0, "retry-delay", "TIME", NULL, false,
+     "--exec: a message whose CMD failed comes back after this"},
+    NO_MORE,
+};
+static const Option peek_options[] = {
+    QUEUE_OPTION,
+    {OPTION_LIMIT, 'n', "limit", "N", NULL, true, "at most N messages; 10 if not given"},
+    NO_MORE,
+};
+static const Option queue_stat_options[] = {ANY_QUEUE_OPTION, NO_MORE};
+static const Option dlq_list_options[] = {
+    ANY_QUEUE_OPTION,
+    {OPTION_LIMIT, 'n', "limit", "N", NULL, true, "at most N dead letters"},
+    NO_MORE,
+};
+static const Option dlq_show_options[] = {NO_MORE};
+static const Option dlq_replay_options[] = {
+    ALL_OPTION,
+    ANY_QUEUE_OPTION,
+    {OPTION_DRY_RUN, 0, "dry-run", NULL, NULL, true, "say which, replay none"},
+    NO_MORE,
+};
+static const Option dlq_drop_options[] = {
+    ALL_OPTION, ANY_QUEUE_OPTION,
+    YES_OPTION, {OPTION_DRY_RUN, 0, "dry-run", NULL, NULL, true, "say which, drop none"},
+    NO_MORE,
+};
+static const Option replay_log_options[] = {
+    {OPTION_MESSAGE, 'm', "message", "ID", NULL, true, "only what is about this message"},
     NO_MORE,
 };
 static const Option help_options[] = {
@@ -323,13 +392,135 @@ const Command commands[] = {
      "  There is no compaction in place: check TARGET, stop what uses FILE, and rename it over.\n",
      {EXIT_NOT_FOUND, EXIT_CONFLICT, EXIT_CORRUPT, EXIT_INTERRUPTED},
      db_compact_verb},
+    {"queue",
+     "push",
+     "Queues",
+     "put messages into a queue, and make it if there is none",
+     "FILE MESSAGE... | FILE - | FILE --raw",
+     1,
+     MANY,
+     push_options,
+     {"sapling queue push work.db 'first job' 'second job'",
+      "seq 3 | sapling queue push work.db --queue numbers -",
+      "printf 'two\\nlines' | sapling queue push work.db --raw --delay 1h"},
+     "  Prints the number of each message once it is on disk. - is one message for each line of\n"
+     "  standard input. All arguments are one commit, and so are the lines that come together.\n"
+     "  A delayed message has the number of its timer, and gets another one when it comes.\n",
+     {EXIT_CONFLICT, EXIT_CORRUPT},
+     queue_push_verb},
+    {"queue",
+     "peek",
+     "Queues",
+     "show the first messages of a queue and leave them there",
+     "FILE",
+     1,
+     1,
+     peek_options,
+     {"sapling queue peek work.db", "sapling queue peek work.db --queue numbers --limit 2 --json"},
+     "  A number with ! is of high priority. ATTEMPTS counts those that have failed, and one that is\n"
+     "  under way.\n",
+     {EXIT_NOT_FOUND, EXIT_CONFLICT, EXIT_CORRUPT},
+     queue_peek_verb},
+    {"queue",
+     "pop",
+     "Queues",
+     "take messages out of a queue, or run a command for each",
+     "FILE",
+     1,
+     1,
+     pop_options,
+     {"sapling queue pop work.db", "sapling queue pop work.db --wait 10s --exec 'cat > job.txt'",
+      "sapling queue pop work.db --queue numbers --count 3"},
+     "  A message is gone from the queue when it has been printed, or when CMD has ended with exit\n"
+     "  code 0. Otherwise it comes back, at the tail, and the fourth time among the dead letters.\n"
+     "  CMD finds SAPLING_QUEUE, SAPLING_SEQ, SAPLING_MESSAGE_ID, SAPLING_ATTEMPT and, if there is\n"
+     "  one, SAPLING_TRACE_ID in its environment. While it runs the lease is renewed, and others can\n"
+     "  use the file. An interruption is passed on to it, and the message is put back in its place.\n"
+     "  --wait is for each message; 124 if none came at all. With --json CMD prints to standard error.\n",
+     {EXIT_NOT_FOUND, EXIT_CONFLICT, EXIT_CORRUPT, EXIT_TIMED_OUT, EXIT_INTERRUPTED},
+     queue_pop_verb},
+    {"queue",
+     "stat",
+     "Queues",
+     "show how much each queue of a file holds",
+     "FILE",
+     1,
+     1,
+     queue_stat_options,
+     {"sapling queue stat work.db", "sapling queue stat work.db --json"},
+     "  OLDEST is how long the first message that nobody has claimed has been waiting.\n",
+     {EXIT_NOT_FOUND, EXIT_CONFLICT, EXIT_CORRUPT},
+     queue_stat_verb},
+    {"queue",
+     "dlq list",
+     "Messages given up",
+     "show the messages that failed too often",
+     "FILE",
+     1,
+     1,
+     dlq_list_options,
+     {"sapling queue push bad.db oops && ! sapling queue pop bad.db --count 4 --exec 'exit 1'",
+      "sapling queue dlq list bad.db", "sapling queue dlq list bad.db --json"},
+     NULL,
+     {EXIT_NOT_FOUND, EXIT_CONFLICT, EXIT_CORRUPT},
+     queue_dlq_list_verb},
+    {"queue",
+     "dlq show",
+     "Messages given up",
+     "show one of them with all of its payload",
+     "FILE SEQ",
+     2,
+     2,
+     dlq_show_options,
+     {"sapling queue dlq show bad.db 4", "sapling queue dlq show bad.db 4 --json"},
+     NULL,
+     {EXIT_NOT_FOUND, EXIT_CONFLICT, EXIT_CORRUPT},
+     queue_dlq_show_verb},
+    {"queue",
+     "dlq replay",
+     "Messages given up",
+     "put them back into their queues",
+     "FILE SEQ... | FILE --all",
+     1,
+     MANY,
+     dlq_replay_options,
+     {"sapling queue dlq replay bad.db --all --dry-run", "sapling queue dlq replay bad.db 4"},
+     "  Each goes to the tail, with all its attempts before it; its new number is printed.\n",
+     {EXIT_NOT_FOUND, EXIT_CONFLICT, EXIT_CORRUPT},
+     queue_dlq_replay_verb},
+    {"queue",
+     "dlq drop",
+     "Messages given up",
+     "delete them for ever",
+     "FILE SEQ... | FILE --all",
+     1,
+     MANY,
+     dlq_drop_options,
+     {"sapling queue dlq drop bad.db --all --dry-run", "sapling queue dlq drop bad.db --all --yes"},
+     "  It asks, or needs --yes.\n",
+     {EXIT_NOT_FOUND, EXIT_CONFLICT, EXIT_CORRUPT},
+     queue_dlq_drop_verb},
+    {"queue",
+     "replay-log",
+     "Messages given up",
+     "show a log of a runner's replay hook, message by message",
+     "LOG|-",
+     1,
+     1,
+     replay_log_options,
+     {"touch run.log && sapling queue replay-log run.log",
+      "sapling queue replay-log run.log --json"},
+     "  A program writes the log with sap_runner_v0_replay_encode() from its replay hook. An id that\n"
+     "  does not print is hexadecimal digits. Damage is told with its place, and exit code 6.\n",
+     {EXIT_NOT_FOUND, EXIT_CORRUPT},
+     queue_replay_log_verb},
     {NULL,
      "help",
      "This command",
      "show help",
      "[COMMAND [VERB]]",
      0,
-     2,
+     3,
      help_options,
      {"sapling help", "sapling help db scan"},
      NULL,

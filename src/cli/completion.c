@@ -21,17 +21,80 @@ static const char *group_of(const Command *command)
     return command->group != NULL ? command->group : "";
 }
 
-/* The words that can follow `sapling` (group NULL) or a group, each once. */
-static void print_names(const char *group)
+/* Words that can follow `sapling`, a group, or the first word of a name in a group, stand together in
+ * the table: the first of each kind is where it differs from the one before. */
+static bool first_of_group(uint32_t i)
+{
+    return i == 0 || strcmp(group_of(&commands[i - 1]), group_of(&commands[i])) != 0;
+}
+
+static size_t first_word_len(const Command *command)
+{
+    return strcspn(command->name, " ");
+}
+
+static bool first_of_word(uint32_t i)
+{
+    size_t len = first_word_len(&commands[i]);
+
+    return first_of_group(i) || first_word_len(&commands[i - 1]) != len ||
+           strncmp(commands[i - 1].name, commands[i].name, len) != 0;
+}
+
+static bool has_two_words(const Command *command)
+{
+    return command->name[first_word_len(command)] == ' ';
+}
+
+/* The words that can follow `sapling`, each once. */
+static void print_groups(void)
 {
     for (uint32_t i = 0; i < command_count; i++) {
         const Command *command = &commands[i];
-        bool first_of_group = i == 0 || commands[i - 1].group == NULL;
-
-        if (group != NULL && command->group != NULL && strcmp(group, command->group) == 0) {
-            (void)printf("%s ", command->name);
-        } else if (group == NULL && (command->group == NULL || first_of_group)) {
+        if (command->group == NULL || first_of_group(i)) {
             (void)printf("%s ", command->group != NULL ? command->group : command->name);
+        }
+    }
+}
+
+/* The words that can follow the group of a command. */
+static void print_verbs(const Command *of)
+{
+    for (uint32_t i = 0; i < command_count; i++) {
+        if (strcmp(group_of(of), group_of(&commands[i])) == 0 && first_of_word(i)) {
+            (void)printf("%.*s ", (int)first_word_len(&commands[i]), commands[i].name);
+        }
+    }
+}
+
+/* The words that can follow the first word of a command's name. */
+static void print_second_words(const Command *of)
+{
+    size_t len = first_word_len(of);
+
+    for (uint32_t i = 0; i < command_count; i++) {
+        if (strcmp(group_of(of), group_of(&commands[i])) == 0 && has_two_words(&commands[i]) &&
+            first_word_len(&commands[i]) == len && strncmp(of->name, commands[i].name, len) == 0) {
+            (void)printf("%s ", commands[i].name + len + 1);
+        }
+    }
+}
+
+/* Prints for each group, and for each first word of a name of two in a group. */
+static void each_group(void (*print)(const Command *))
+{
+    for (uint32_t i = 0; i < command_count; i++) {
+        if (commands[i].group != NULL && first_of_group(i)) {
+            print(&commands[i]);
+        }
+    }
+}
+
+static void each_first_word(void (*print)(const Command *))
+{
+    for (uint32_t i = 0; i < command_count; i++) {
+        if (has_two_words(&commands[i]) && first_of_word(i)) {
+            print(&commands[i]);
         }
     }
 }
@@ -63,21 +126,55 @@ static void bash_choices(const Command *command, const Option *option)
     }
 }
 
+static void bash_group(const Command *command)
+{
+    (void)printf("    '%s ') words='", command->group);
+    print_verbs(command);
+    (void)puts("--help' ;;");
+}
+
+static void bash_first_word(const Command *command)
+{
+    (void)printf("    '%s %.*s ') words='", command->group, (int)first_word_len(command),
+                 command->name);
+    print_second_words(command);
+    (void)puts("--help' ;;");
+}
+
+static void bash_group_name(const Command *command)
+{
+    (void)printf("%s%s", command == commands ? "" : "|", command->group);
+}
+
+static void bash_word_name(const Command *command)
+{
+    (void)printf(" '%s %.*s') verb=\"$verb ${COMP_WORDS[at]}\"; at=$((at + 1)) ;;", command->group,
+                 (int)first_word_len(command), command->name);
+}
+
+/* $group and $verb are what stands before the word at the cursor; at is where the rest begins. */
 static void print_bash(void)
 {
     (void)puts("_sapling() {\n"
                "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
-               "    local group= verb=${COMP_WORDS[1]} words=\n"
-               "    COMPREPLY=()\n"
-               "    if [ \"$verb\" = db ]; then group=db; verb=${COMP_WORDS[2]}; fi\n"
+               "    local group= verb=${COMP_WORDS[1]} words= at=2\n"
+               "    COMPREPLY=()");
+    (void)fputs("    case $verb in ", stdout);
+    each_group(bash_group_name);
+    (void)puts(") group=$verb; verb=${COMP_WORDS[2]}; at=3 ;; esac");
+    (void)fputs("    case \"$group $verb\" in", stdout);
+    each_first_word(bash_word_name);
+    (void)puts(" esac\n"
+               "    [ \"$at\" -gt \"$COMP_CWORD\" ] && verb=${verb%\"$cur\"}\n"
                "    if [ \"$COMP_CWORD\" -eq 1 ]; then");
     (void)fputs("        words='", stdout);
-    print_names(NULL);
+    print_groups();
     (void)puts("--help --version'\n"
-               "    elif [ \"$COMP_CWORD\" -eq 2 ] && [ \"$group\" = db ]; then");
-    (void)fputs("        words='", stdout);
-    print_names("db");
-    (void)puts("--help'\n    else\n    case \"$group $verb $prev\" in");
+               "    elif [ \"$at\" -gt \"$COMP_CWORD\" ]; then\n"
+               "    case \"$group $verb\" in");
+    each_group(bash_group);
+    each_first_word(bash_first_word);
+    (void)puts("    esac\n    else\n    case \"$group $verb $prev\" in");
     for (uint32_t i = 0; i < command_count; i++) {
         each_option(&commands[i], bash_choices);
     }
@@ -134,6 +231,23 @@ static void zsh_option(const Command *command, const Option *option)
     (void)puts("' \\");
 }
 
+static void zsh_group(const Command *command)
+{
+    (void)printf("    %s)\n        if (( CURRENT == 3 )); then compadd ", command->group);
+    print_verbs(command);
+    (void)puts("-- --help; return; fi\n"
+               "        group=$verb; verb=$words[3]; shift words; (( CURRENT-- )) ;;");
+}
+
+static void zsh_first_word(const Command *command)
+{
+    (void)printf("    '%s %.*s')\n        if (( CURRENT == 3 )); then compadd ", command->group,
+                 (int)first_word_len(command), command->name);
+    print_second_words(command);
+    (void)puts("-- --help; return; fi\n"
+               "        verb=\"$verb $words[3]\"; shift words; (( CURRENT-- )) ;;");
+}
+
 static void print_zsh(void)
 {
     (void)puts("#compdef sapling\n"
@@ -141,15 +255,12 @@ static void print_zsh(void)
                "    local group= verb=$words[2]\n"
                "    if (( CURRENT == 2 )); then");
     (void)fputs("        compadd ", stdout);
-    print_names(NULL);
-    (void)puts("-- --help --version; return\n    fi\n"
-               "    if [[ $verb == db ]]; then\n"
-               "        if (( CURRENT == 3 )); then");
-    (void)fputs("            compadd ", stdout);
-    print_names("db");
-    (void)puts("-- --help; return\n        fi\n"
-               "        group=db; verb=$words[3]; shift words; (( CURRENT-- ))\n"
-               "    fi\n"
+    print_groups();
+    (void)puts("-- --help --version; return\n    fi\n    case $verb in");
+    each_group(zsh_group);
+    (void)puts("    esac\n    case \"$group $verb\" in");
+    each_first_word(zsh_first_word);
+    (void)puts("    esac\n"
                "    shift words; (( CURRENT-- ))\n"
                "    case \"$group $verb\" in");
     for (uint32_t i = 0; i < command_count; i++) {
@@ -162,10 +273,26 @@ static void print_zsh(void)
                "else compdef _sapling sapling; fi");
 }
 
+/* True when the words of the command have been typed. */
+static void fish_seen(const Command *command)
+{
+    size_t len = first_word_len(command);
+
+    (void)fputs("complete -c sapling -n '", stdout);
+    if (command->group != NULL) {
+        (void)printf("__fish_seen_subcommand_from %s; and ", command->group);
+    }
+    if (has_two_words(command)) {
+        (void)printf("__fish_seen_subcommand_from %.*s; and ", (int)len, command->name);
+    }
+    (void)printf("__fish_seen_subcommand_from %s' ",
+                 has_two_words(command) ? command->name + len + 1 : command->name);
+}
+
 static void fish_option(const Command *command, const Option *option)
 {
-    (void)printf("complete -c sapling -n '__fish_seen_subcommand_from %s' -l %s ", command->name,
-                 option->name);
+    fish_seen(command);
+    (void)printf("-l %s ", option->name);
     if (option->choices != NULL) {
         (void)fputs("-x -a '", stdout);
         print_choices(option->choices);
@@ -177,17 +304,31 @@ static void fish_option(const Command *command, const Option *option)
     (void)printf("-d \"%s\"\n", option->help);
 }
 
+static void fish_after(const char *word, int words, const char *name, int name_len)
+{
+    (void)printf("complete -c sapling -n '__fish_seen_subcommand_from %s; and test (count "
+                 "(commandline -opc)) -eq %d' -f -a %.*s",
+                 word, words, name_len, name);
+}
+
 static void print_fish(void)
 {
     (void)fputs("complete -c sapling -n __fish_use_subcommand -f -a '", stdout);
-    print_names(NULL);
+    print_groups();
     (void)puts("'");
     for (uint32_t i = 0; i < command_count; i++) {
         const Command *command = &commands[i];
-        if (command->group != NULL) {
-            (void)printf("complete -c sapling -n '__fish_seen_subcommand_from %s; and test (count "
-                         "(commandline -opc)) -eq 2' -f -a %s -d \"%s\"\n",
-                         command->group, command->name, command->summary);
+        size_t len = first_word_len(command);
+        char first[64];
+
+        if (command->group != NULL && first_of_word(i)) {
+            fish_after(command->group, 2, command->name, (int)len);
+            (void)printf(" -d \"%s\"\n", has_two_words(command) ? command->task : command->summary);
+        }
+        if (has_two_words(command)) {
+            (void)snprintf(first, sizeof first, "%.*s", (int)len, command->name);
+            fish_after(first, 3, command->name + len + 1, (int)strlen(command->name));
+            (void)printf(" -d \"%s\"\n", command->summary);
         }
         each_option(command, fish_option);
     }

@@ -42,17 +42,44 @@ static bool in_overview(const Command *command, const char *group)
     return group == NULL || (command->group != NULL && strcmp(command->group, group) == 0);
 }
 
+typedef struct Group {
+    const char *name; /* NULL: all */
+    const char *summary;
+    const char *first; /* something to try */
+    const char *more;
+} Group;
+
+static const Group groups[] = {
+    {"db", "look into database files, change them, keep them safe",
+     "sapling db put shop.db apple 3 && sapling db scan shop.db", "db load"},
+    {"queue", "durable message queues in a file",
+     "sapling queue push work.db hello && sapling queue pop work.db", "queue pop"},
+    {NULL, "a durable store in a file, from the command line",
+     "sapling db put shop.db apple 3 && sapling db scan shop.db", "db scan"},
+};
+
+static const Group *group_of(const char *name)
+{
+    const Group *group = groups;
+
+    while (group->name != NULL && (name == NULL || strcmp(group->name, name) != 0)) {
+        group++;
+    }
+    return group;
+}
+
 void help_overview(const Ui *ui, const char *group)
 {
+    const Group *about = group_of(group);
     const char *task = NULL;
 
     if (group == NULL) {
-        (void)puts("sapling - a durable store in a file, from the command line\n\n"
-                   "Usage: sapling COMMAND [OPTION]... [ARGUMENT]...");
+        (void)printf("sapling - %s\n\nUsage: sapling COMMAND [OPTION]... [ARGUMENT]...\n",
+                     about->summary);
     } else {
-        (void)printf("sapling %s - look into database files, change them, keep them safe\n\n"
+        (void)printf("sapling %s - %s\n\n"
                      "Usage: sapling %s COMMAND [OPTION]... FILE [ARGUMENT]...\n",
-                     group, group);
+                     group, about->summary, group);
     }
     for (uint32_t i = 0; i < command_count; i++) {
         const Command *command = &commands[i];
@@ -68,11 +95,10 @@ void help_overview(const Ui *ui, const char *group)
         }
         (void)snprintf(name, sizeof name, "%s%s%s", command->group != NULL ? command->group : "",
                        command->group != NULL ? " " : "", command->name);
-        (void)printf("  %-14s %s\n", name, command->summary);
+        (void)printf("  %-17s %s\n", name, command->summary);
     }
-    (void)printf("\nTry: sapling db put shop.db apple 3 && sapling db scan shop.db\n"
-                 "More: sapling help %s; all of it: man sapling\n",
-                 group == NULL ? "db scan" : "db load");
+    (void)printf("\nTry: %s\nMore: sapling help %s; all of it: man sapling\n", about->first,
+                 about->more);
 }
 
 static void print_option(const Option *option)
@@ -149,8 +175,12 @@ int help_no_such(const Ui *ui, const char *group, const char *name)
 {
     Nearest nearest;
     char hint[128];
-    const Command *elsewhere = group == NULL ? command_find("db", name) : NULL;
+    const Group *elsewhere = groups;
 
+    while (elsewhere->name != NULL &&
+           (group != NULL || command_find(elsewhere->name, name) == NULL)) {
+        elsewhere++;
+    }
     nearest_start(&nearest, name, strlen(name));
     for (uint32_t i = 0; i < command_count; i++) {
         if (in_overview(&commands[i], group)) {
@@ -158,8 +188,8 @@ int help_no_such(const Ui *ui, const char *group, const char *name)
                                                                              : commands[i].name);
         }
     }
-    if (elsewhere != NULL) {
-        (void)snprintf(hint, sizeof hint, "did you mean: sapling db %s", name);
+    if (elsewhere->name != NULL) {
+        (void)snprintf(hint, sizeof hint, "did you mean: sapling %s %s", elsewhere->name, name);
     } else if (nearest.name != NULL) {
         (void)snprintf(hint, sizeof hint, "did you mean: sapling %s%s%s",
                        group != NULL ? group : "", group != NULL ? " " : "", nearest.name);
@@ -279,8 +309,17 @@ int run_help(const Call *call)
         help_overview(call->ui, first);
         return EXIT_DONE;
     }
+    const char *third = call_operand(call, 2);
     const char *group = second != NULL ? first : NULL;
     const char *name = second != NULL ? second : first;
+    char both[64];
+    if (third != NULL) {
+        (void)snprintf(both, sizeof both, "%.20s %.40s", second, third);
+        name = both;
+    } else if (second != NULL && command_is_first_word(group, second)) {
+        help_overview(call->ui, group);
+        return EXIT_DONE;
+    }
     const Command *command = command_find(group, name);
     if (command == NULL) {
         return help_no_such(call->ui, group, name);

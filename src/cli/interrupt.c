@@ -13,8 +13,10 @@
 static atomic_bool pending;
 static atomic_bool held;
 static bool as_json;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* half_made */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* what follows */
 static const char *half_made;
+static pid_t child_group;
+static int number_seen; /* of the held signal; 0: none came */
 
 static void interrupted_signals(sigset_t *set)
 {
@@ -38,6 +40,9 @@ static _Noreturn void end_now(void)
     if (half_made != NULL) {
         target_remove_db(half_made);
     }
+    if (child_group > 0) {
+        (void)kill(-child_group, SIGKILL);
+    }
     _exit(EXIT_INTERRUPTED);
 }
 
@@ -52,6 +57,12 @@ static void *wait_for_signals(void *unused)
         if (sigwait(&set, &number) == 0 && (!atomic_load(&held) || atomic_load(&pending))) {
             end_now();
         }
+        (void)pthread_mutex_lock(&lock);
+        number_seen = number;
+        if (child_group > 0) {
+            (void)kill(-child_group, number);
+        }
+        (void)pthread_mutex_unlock(&lock);
         atomic_store(&pending, true);
     }
 }
@@ -83,6 +94,16 @@ void interrupt_hold(void)
 bool interrupt_pending(void)
 {
     return atomic_load(&pending);
+}
+
+void interrupt_child(pid_t group)
+{
+    (void)pthread_mutex_lock(&lock);
+    child_group = group;
+    if (group > 0 && number_seen > 0) {
+        (void)kill(-group, number_seen);
+    }
+    (void)pthread_mutex_unlock(&lock);
 }
 
 void interrupt_remove(const char *path)

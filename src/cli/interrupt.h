@@ -11,6 +11,7 @@
 #define SAPLING_CLI_INTERRUPT_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 /* Before any other thread begins. `json`: how an interruption is told. */
 void interrupt_install(bool json);
@@ -18,6 +19,10 @@ void interrupt_install(bool json);
 /* From now on the first signal only sets the mark. */
 void interrupt_hold(void);
 bool interrupt_pending(void);
+
+/* The group of processes that the held signal is passed on to, and that a second one kills before it
+ * ends this process; also if it has come already. 0: none any more. */
+void interrupt_child(pid_t group);
 
 /* target_remove_db() of this path when a signal ends the process; NULL: none. Borrowed until the next
  * call. */

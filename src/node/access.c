@@ -1,12 +1,8 @@
 /* access.c - see access.h. */
-#include "node/access.h"
+#include "node/access_impl.h"
 
 #include "common/clock.h"
 #include "common/mem.h"
-#include "common/sync.h"
-#include "node/local.h"
-#include "node/remote.h"
-#include "node/server.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -15,20 +11,6 @@
 #include <time.h>
 
 enum { DEFAULT_PATIENCE_MS = 2000, PAUSE_MS = 2 };
-
-/* Either the owner, with db open; or, with db NULL, connected or to be connected again. */
-struct Access {
-    char *path;
-    AccessOptions options;
-    DB *db;
-    Server *server;
-    Remote remote;
-    Reason reason; /* of the last call; empty: what the engine said, or the code's text */
-    int last;      /* its code */
-    Mutex mutex;   /* the engine's last message, which may come from any thread */
-    Reason said;
-    char shown[sizeof(Reason)]; /* what access_message answered */
-};
 
 /* ---- Messages ------------------------------------------------------------------------------- */
 
@@ -53,7 +35,7 @@ static void forget(Access *access)
     mutex_unlock(&access->mutex);
 }
 
-static int remember(Access *access, int rc)
+int access_remember(Access *access, int rc)
 {
     access->last = rc;
     return rc;
@@ -96,7 +78,7 @@ static int open_own(Access *access)
         options.flags = 0;
         rc = db_open_path(access->path, &options, &access->db);
     }
-    return rc;
+    return rc == SAP_OK ? queues_new(access->db, &access->queues) : rc;
 }
 
 static int open_once(Access *access)
@@ -106,7 +88,7 @@ static int open_once(Access *access)
     if (rc == SAP_BUSY) {
         rc = remote_connect(&access->remote, access->path, &access->reason);
     } else if (rc == SAP_OK && (access->options.flags & ACCESS_SERVE) != 0) {
-        rc = server_start(access->db, access->path, &access->server);
+        rc = server_start(access->db, access->queues, access->path, &access->server);
         if (rc == SAP_IO || rc == SAP_FULL) {
             /* Not to be served is no reason not to be used. */
             Reason why;
@@ -152,7 +134,7 @@ int access_open(const char *path, const AccessOptions *options, Access **access_
         return SAP_NOMEM;
     }
     *access_out = access;
-    return remember(access, open_patiently(access));
+    return access_remember(access, open_patiently(access));
 }
 
 int access_close(Access *access)
@@ -161,6 +143,7 @@ int access_close(Access *access)
         return SAP_OK;
     }
     server_stop(access->server);
+    queues_free(access->queues);
     int rc = access->db == NULL ? SAP_OK : db_close(access->db);
     remote_release(&access->remote);
     mutex_destroy(&access->mutex);
@@ -205,16 +188,14 @@ static int ask_owner(Access *access, WireKind kind, int (*fn)(Slice data, void *
     return rc;
 }
 
-/* A call begins: the request is empty. */
-static Buf *begin(Access *access)
+Buf *access_begin(Access *access)
 {
     forget(access);
     buf_clear(&access->remote.request);
     return &access->remote.request;
 }
 
-/* `rc` is that of writing the request. */
-static int ask(Access *access, int rc, WireKind kind, int (*fn)(Slice data, void *ctx), void *ctx,
+int access_ask(Access *access, int rc, WireKind kind, int (*fn)(Slice data, void *ctx), void *ctx,
                uint64_t *result_out)
 {
     if (rc != SAP_OK) {
@@ -235,12 +216,12 @@ static int take_stat(Slice data, void *ctx)
 
 int access_stat(Access *access, AccessStat *stat_out)
 {
-    (void)begin(access);
-    int rc = ask(access, SAP_OK, WIRE_STAT, take_stat, stat_out, NULL);
+    (void)access_begin(access);
+    int rc = access_ask(access, SAP_OK, WIRE_STAT, take_stat, stat_out, NULL);
 
-    return remember(access, rc == REMOTE_GONE
-                                ? local_stat(access->db, access->path, stat_out, &access->reason)
-                                : rc);
+    return access_remember(
+        access,
+        rc == REMOTE_GONE ? local_stat(access->db, access->path, stat_out, &access->reason) : rc);
 }
 
 typedef struct TableSink {
@@ -263,20 +244,20 @@ int access_tables(Access *access, int (*fn)(const AccessTable *table, void *ctx)
 {
     TableSink sink = {fn, ctx};
 
-    (void)begin(access);
-    int rc = ask(access, SAP_OK, WIRE_TABLES, take_table, &sink, NULL);
-    return remember(access,
-                    rc == REMOTE_GONE ? local_tables(access->db, fn, ctx, &access->reason) : rc);
+    (void)access_begin(access);
+    int rc = access_ask(access, SAP_OK, WIRE_TABLES, take_table, &sink, NULL);
+    return access_remember(
+        access, rc == REMOTE_GONE ? local_tables(access->db, fn, ctx, &access->reason) : rc);
 }
 
 int access_open_table(Access *access, uint32_t dbi, unsigned flags)
 {
-    Buf *request = begin(access);
+    Buf *request = access_begin(access);
     int rc = buf_append_u32le(request, dbi);
 
     rc = rc == SAP_OK ? buf_append_u32le(request, flags) : rc;
-    rc = ask(access, rc, WIRE_OPEN_TABLE, NULL, NULL, NULL);
-    return remember(
+    rc = access_ask(access, rc, WIRE_OPEN_TABLE, NULL, NULL, NULL);
+    return access_remember(
         access, rc == REMOTE_GONE ? local_open_table(access->db, dbi, flags, &access->reason) : rc);
 }
 
@@ -287,13 +268,13 @@ static int take_value(Slice data, void *ctx)
 
 int access_get(Access *access, uint32_t dbi, Slice key, Buf *val)
 {
-    Buf *request = begin(access);
+    Buf *request = access_begin(access);
     int rc = buf_append_u32le(request, dbi);
 
     rc = rc == SAP_OK ? wire_put_slice(request, key) : rc;
-    rc = ask(access, rc, WIRE_GET, take_value, val, NULL);
-    return remember(access,
-                    rc == REMOTE_GONE ? local_get(access->db, dbi, key, val, &access->reason) : rc);
+    rc = access_ask(access, rc, WIRE_GET, take_value, val, NULL);
+    return access_remember(
+        access, rc == REMOTE_GONE ? local_get(access->db, dbi, key, val, &access->reason) : rc);
 }
 
 static int put_changes(Buf *request, const AccessChange *changes, uint32_t count)
@@ -308,19 +289,19 @@ static int put_changes(Buf *request, const AccessChange *changes, uint32_t count
 
 int access_write(Access *access, const AccessChange *changes, uint32_t count, uint32_t *failed_out)
 {
-    Buf *request = begin(access);
+    Buf *request = access_begin(access);
     uint64_t failed = 0;
     int rc = access->db == NULL ? put_changes(request, changes, count) : SAP_OK;
 
-    rc = ask(access, rc, WIRE_WRITE, NULL, NULL, &failed);
+    rc = access_ask(access, rc, WIRE_WRITE, NULL, NULL, &failed);
     if (rc == REMOTE_GONE) {
-        return remember(access,
-                        local_write(access->db, changes, count, failed_out, &access->reason));
+        return access_remember(
+            access, local_write(access->db, changes, count, failed_out, &access->reason));
     }
     if (failed_out != NULL) {
         *failed_out = (uint32_t)failed;
     }
-    return remember(access, rc);
+    return access_remember(access, rc);
 }
 
 typedef struct RowSink {
@@ -348,31 +329,31 @@ int access_scan(Access *access, const AccessRange *range,
                 int (*fn)(const AccessRow *row, void *ctx), void *ctx)
 {
     RowSink sink = {fn, ctx};
-    int rc = wire_put_range(begin(access), range);
+    int rc = wire_put_range(access_begin(access), range);
 
-    rc = ask(access, rc, WIRE_SCAN, take_rows, &sink, NULL);
-    return remember(
+    rc = access_ask(access, rc, WIRE_SCAN, take_rows, &sink, NULL);
+    return access_remember(
         access, rc == REMOTE_GONE ? local_scan(access->db, range, fn, ctx, &access->reason) : rc);
 }
 
 int access_count(Access *access, const AccessRange *range, uint64_t *count_out)
 {
-    int rc = wire_put_range(begin(access), range);
+    int rc = wire_put_range(access_begin(access), range);
 
-    rc = ask(access, rc, WIRE_COUNT, NULL, NULL, count_out);
-    return remember(access, rc == REMOTE_GONE
-                                ? local_count(access->db, range, count_out, &access->reason)
-                                : rc);
+    rc = access_ask(access, rc, WIRE_COUNT, NULL, NULL, count_out);
+    return access_remember(access, rc == REMOTE_GONE
+                                       ? local_count(access->db, range, count_out, &access->reason)
+                                       : rc);
 }
 
 int access_del_range(Access *access, const AccessRange *range, uint64_t *deleted_out)
 {
-    int rc = wire_put_range(begin(access), range);
+    int rc = wire_put_range(access_begin(access), range);
 
-    rc = ask(access, rc, WIRE_DEL_RANGE, NULL, NULL, deleted_out);
-    return remember(access, rc == REMOTE_GONE
-                                ? local_del_range(access->db, range, deleted_out, &access->reason)
-                                : rc);
+    rc = access_ask(access, rc, WIRE_DEL_RANGE, NULL, NULL, deleted_out);
+    return access_remember(
+        access,
+        rc == REMOTE_GONE ? local_del_range(access->db, range, deleted_out, &access->reason) : rc);
 }
 
 typedef struct TextSink {
@@ -406,12 +387,12 @@ int access_verify(Access *access, void (*report)(const char *text, void *ctx),
 {
     TextSink sink = {report, ctx};
 
-    (void)begin(access);
+    (void)access_begin(access);
     hear(access, progress, ctx);
-    int rc = ask(access, SAP_OK, WIRE_VERIFY, take_text, &sink, NULL);
+    int rc = access_ask(access, SAP_OK, WIRE_VERIFY, take_text, &sink, NULL);
     hear(access, NULL, NULL);
-    return remember(access,
-                    rc == REMOTE_GONE ? db_verify_progress(access->db, report, progress, ctx) : rc);
+    return access_remember(
+        access, rc == REMOTE_GONE ? db_verify_progress(access->db, report, progress, ctx) : rc);
 }
 
 typedef struct ByteSink {
@@ -431,9 +412,9 @@ int access_backup(Access *access, int (*write)(const void *data, uint32_t len, v
 {
     ByteSink sink = {write, ctx};
 
-    (void)begin(access);
-    int rc = ask(access, SAP_OK, WIRE_BACKUP, take_bytes, &sink, NULL);
-    return remember(access, rc == REMOTE_GONE ? db_backup(access->db, write, ctx) : rc);
+    (void)access_begin(access);
+    int rc = access_ask(access, SAP_OK, WIRE_BACKUP, take_bytes, &sink, NULL);
+    return access_remember(access, rc == REMOTE_GONE ? db_backup(access->db, write, ctx) : rc);
 }
 
 int access_stream(Access *access, int (*write)(const void *data, uint32_t len, void *ctx),
@@ -441,9 +422,9 @@ int access_stream(Access *access, int (*write)(const void *data, uint32_t len, v
 {
     ByteSink sink = {write, ctx};
 
-    (void)begin(access);
-    int rc = ask(access, SAP_OK, WIRE_STREAM, take_bytes, &sink, NULL);
-    return remember(access, rc == REMOTE_GONE ? db_checkpoint(access->db, write, ctx) : rc);
+    (void)access_begin(access);
+    int rc = access_ask(access, SAP_OK, WIRE_STREAM, take_bytes, &sink, NULL);
+    return access_remember(access, rc == REMOTE_GONE ? db_checkpoint(access->db, write, ctx) : rc);
 }
 
 /* The owner has a working directory of its own. */
@@ -462,11 +443,11 @@ static int put_absolute(Buf *request, const char *path)
 
 int access_compact(Access *access, const char *target, sap_progress_fn progress, void *ctx)
 {
-    int rc = put_absolute(begin(access), target);
+    int rc = put_absolute(access_begin(access), target);
 
     hear(access, progress, ctx);
-    rc = ask(access, rc, WIRE_COMPACT, NULL, NULL, NULL);
+    rc = access_ask(access, rc, WIRE_COMPACT, NULL, NULL, NULL);
     hear(access, NULL, NULL);
-    return remember(
+    return access_remember(
         access, rc == REMOTE_GONE ? db_compact_progress(access->db, target, progress, ctx) : rc);
 }

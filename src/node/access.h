@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "common/buf.h"
-#include "sapling/sapling.h"
+#include "sapling/queue.h"
 
 typedef struct Access Access;
 
@@ -122,5 +122,107 @@ int access_backup(Access *access, int (*write)(const void *data, uint32_t len, v
 int access_compact(Access *access, const char *target, sap_progress_fn progress, void *ctx);
 int access_stream(Access *access, int (*write)(const void *data, uint32_t len, void *ctx),
                   void *ctx);
+
+/* ---- Queues: what sapling/queue.h offers, by the names of queues -------------------------------- */
+
+/* Calls fn for each queue of the file, in the order of their names. */
+int access_queues(Access *access, int (*fn)(const char *name, void *ctx), void *ctx);
+/* SAP_NOTFOUND: no such queue. */
+int access_queue_stat(Access *access, const char *queue, SapQueueStat *stat_out);
+
+typedef struct AccessPush {
+    Slice id;    /* NULL data: one is made. Of one payload only */
+    Slice trace; /* NULL data: none */
+    bool dedupe;
+    bool high_priority;
+    int64_t delay_ms;
+} AccessPush;
+
+/* All in one durable commit, or none; makes the queue if there is none. Room in `seqs` for the number
+ * of each. */
+int access_queue_push(Access *access, const char *queue, const AccessPush *push,
+                      const Slice *payloads, uint32_t count, uint64_t *seqs);
+
+typedef struct AccessMessage {
+    uint64_t seq;
+    uint64_t token; /* of the claim; 0: only looked at */
+    uint32_t attempts;
+    int64_t sent_ms;
+    int64_t deadline_ms; /* of the lease */
+    bool leased;
+    Slice id;
+    Slice trace; /* NULL data: none */
+    Slice payload;
+} AccessMessage;
+
+enum { ACCESS_WAIT_MAX_MS = 1000, ACCESS_CLAIM_MAX = 1024 };
+
+typedef struct AccessClaim {
+    uint32_t lease_ms; /* 0: that of the queue */
+    uint32_t wait_ms;  /* ACCESS_WAIT_MAX_MS at most: ask again to wait longer */
+    uint32_t max;      /* 1 to ACCESS_CLAIM_MAX */
+} AccessClaim;
+
+/* Claims, and calls fn for each message (borrowed for the call). If that answers other than 0 they
+ * are put back, as far as they are in this process, and that is the answer. Makes the queue if there
+ * is none. SAP_NOTFOUND: there is no message, perhaps before the time is over. */
+int access_queue_claim(Access *access, const char *queue, const AccessClaim *claim,
+                       int (*fn)(const AccessMessage *message, void *ctx), void *ctx);
+
+typedef enum AccessEndOp {
+    ACCESS_ACK,      /* done: gone */
+    ACCESS_FAIL,     /* back at the tail, or after ms; or among the dead letters with rc */
+    ACCESS_PUT_BACK, /* back in its place, as if it had not been claimed */
+    ACCESS_TOUCH,    /* goes on for ms */
+} AccessEndOp;
+
+typedef struct AccessEnd {
+    AccessEndOp op;
+    int rc;
+    int64_t ms;
+} AccessEnd;
+
+/* What a claim is known by, whoever made it. */
+typedef struct AccessLease {
+    uint64_t seq;
+    uint64_t token;
+} AccessLease;
+
+/* What becomes of claims; on disk when it returns, unless they are renewed or put back. *dead_out
+ * (may be NULL): how many are dead letters now. SAP_CONFLICT: at least one lease has passed to another;
+ * the rest is done. */
+int access_queue_end(Access *access, const char *queue, const AccessEnd *end,
+                     const AccessLease *leases, uint32_t count, uint64_t *dead_out);
+
+/* The first `limit` messages (0: all), leased ones included, in order, until fn answers other than 0,
+ * which is the answer. SAP_NOTFOUND: no such queue. */
+int access_queue_peek(Access *access, const char *queue, uint64_t limit,
+                      int (*fn)(const AccessMessage *message, void *ctx), void *ctx);
+
+/* Messages that were given up, of queues and of other workers. */
+typedef struct AccessLetter {
+    Slice queue; /* empty: of a worker that is no queue */
+    uint64_t worker;
+    uint64_t seq;
+    int32_t rc;
+    uint32_t attempts;
+    Slice frame; /* perhaps not one */
+} AccessLetter;
+
+/* Those of one queue, or with NULL of all. */
+int access_letters(Access *access, const char *queue,
+                   int (*fn)(const AccessLetter *letter, void *ctx), void *ctx);
+
+typedef enum AccessLetterOp { ACCESS_LETTER_REPLAY, ACCESS_LETTER_DROP } AccessLetterOp;
+
+typedef struct AccessLetterEnd {
+    uint64_t worker;
+    uint64_t seq;
+    int rc;           /* out: SAP_OK; SAP_NOTFOUND: it is not there; SAP_INVALID: not a message */
+    uint64_t new_seq; /* out, replayed: its number in the queue */
+} AccessLetterEnd;
+
+/* Replays or drops in one durable commit. */
+int access_letters_end(Access *access, AccessLetterOp op, AccessLetterEnd *letters, uint32_t count);
 
 #endif

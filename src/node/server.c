@@ -6,7 +6,7 @@
 #include "common/mem.h"
 #include "common/sync.h"
 #include "node/local.h"
-#include "node/wire.h"
+#include "node/wire_queue.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -37,6 +37,7 @@ typedef struct Connection {
 
 struct Server {
     DB *db;
+    Queues *queues;
     char *path;
     int listener;
     int stopping; /* an eventfd, readable once the server is to stop */
@@ -253,6 +254,187 @@ static int do_compact(Connection *c)
     return rc;
 }
 
+/* ---- Requests on queues --------------------------------------------------------------------- */
+
+static int add_queue(const char *name, void *ctx)
+{
+    Connection *c = (Connection *)ctx;
+    int rc = wire_put_name(&c->data, name);
+
+    return rc == SAP_OK ? send_data(c) : rc;
+}
+
+/* Many in a frame. */
+static int add_message(const AccessMessage *message, void *ctx)
+{
+    Connection *c = (Connection *)ctx;
+    int rc = wire_put_message(&c->data, message);
+
+    return rc == SAP_OK && c->data.len >= BATCH_BYTES ? send_data(c) : rc;
+}
+
+/* Sent at once: one that cannot be is put back. */
+static int send_message(const AccessMessage *message, void *ctx)
+{
+    Connection *c = (Connection *)ctx;
+    int rc = wire_put_message(&c->data, message);
+
+    return rc == SAP_OK ? send_data(c) : rc;
+}
+
+static int add_letter(const AccessLetter *letter, void *ctx)
+{
+    Connection *c = (Connection *)ctx;
+    int rc = wire_put_letter(&c->data, letter);
+
+    return rc == SAP_OK && c->data.len >= BATCH_BYTES ? send_data(c) : rc;
+}
+
+/* Sends what add_... left. */
+static int send_rest(Connection *c, int rc)
+{
+    return rc == SAP_OK && c->data.len > 0 ? send_data(c) : rc;
+}
+
+/* A count of things that take at least `least` bytes each. Caller frees the room for as many of
+ * `size`. NULL: they cannot be there, or there is no memory. */
+static void *read_count(ByteReader *in, size_t least, size_t size, uint32_t *count_out)
+{
+    uint32_t count = 0;
+
+    if (reader_u32le(in, &count) != SAP_OK || count > in->left / least) {
+        return NULL;
+    }
+    *count_out = count;
+    return calloc(count == 0 ? 1 : count, size);
+}
+
+static int do_queues(Connection *c)
+{
+    return local_queues(c->server->queues, add_queue, c);
+}
+
+static int do_queue_stat(Connection *c)
+{
+    WireName name;
+    SapQueueStat stat;
+
+    if (wire_get_name(&c->in, &name) != SAP_OK) {
+        return SAP_INVALID;
+    }
+    int rc = local_queue_stat(c->server->queues, name.text, &stat, &c->reason);
+    rc = rc == SAP_OK ? wire_put_queue_stat(&c->data, &stat) : rc;
+    return send_rest(c, rc);
+}
+
+static int do_queue_push(Connection *c)
+{
+    WireName name;
+    AccessPush push;
+    uint32_t count = 0;
+    int rc = wire_get_name(&c->in, &name);
+
+    rc = rc == SAP_OK ? wire_get_push(&c->in, &push) : rc;
+    Slice *payloads =
+        rc == SAP_OK ? (Slice *)read_count(&c->in, 4, sizeof *payloads, &count) : NULL;
+    uint64_t *seqs = (uint64_t *)calloc(count == 0 ? 1 : count, sizeof *seqs);
+    rc = payloads == NULL || seqs == NULL ? SAP_INVALID : rc;
+    for (uint32_t i = 0; i < count && rc == SAP_OK; i++) {
+        rc = wire_get_slice(&c->in, &payloads[i]);
+    }
+    if (rc == SAP_OK) {
+        rc = local_queue_push(c->server->queues, name.text, &push, payloads, count, seqs,
+                              &c->reason);
+    }
+    for (uint32_t i = 0; i < count && rc == SAP_OK; i++) {
+        rc = buf_append_u64le(&c->data, seqs[i]);
+    }
+    free(payloads);
+    free(seqs);
+    return send_rest(c, rc);
+}
+
+static int do_queue_claim(Connection *c)
+{
+    WireName name;
+    AccessClaim claim;
+    int rc = wire_get_name(&c->in, &name);
+
+    rc = rc == SAP_OK ? wire_get_claim(&c->in, &claim) : rc;
+    return rc == SAP_OK ? local_queue_claim(c->server->queues, name.text, &claim, send_message, c,
+                                            &c->reason)
+                        : SAP_INVALID;
+}
+
+static int do_queue_end(Connection *c)
+{
+    WireName name;
+    AccessEnd end;
+    uint32_t count = 0;
+    int rc = wire_get_name(&c->in, &name);
+
+    rc = rc == SAP_OK ? wire_get_end(&c->in, &end) : rc;
+    AccessLease *leases =
+        rc == SAP_OK ? (AccessLease *)read_count(&c->in, 16, sizeof *leases, &count) : NULL;
+    rc = leases == NULL ? SAP_INVALID : rc;
+    for (uint32_t i = 0; i < count && rc == SAP_OK; i++) {
+        rc = wire_get_lease(&c->in, &leases[i]);
+    }
+    if (rc == SAP_OK) {
+        rc = local_queue_end(c->server->queues, name.text, &end, leases, count, &c->result,
+                             &c->reason);
+    }
+    free(leases);
+    return rc;
+}
+
+static int do_queue_peek(Connection *c)
+{
+    WireName name;
+    uint64_t limit = 0;
+    int rc = wire_get_name(&c->in, &name);
+
+    rc = rc == SAP_OK ? reader_u64le(&c->in, &limit) : rc;
+    return rc == SAP_OK ? send_rest(c, local_queue_peek(c->server->queues, name.text, limit,
+                                                        add_message, c, &c->reason))
+                        : SAP_INVALID;
+}
+
+static int do_letters(Connection *c)
+{
+    WireName name;
+    Slice given = {0};
+    int rc = wire_get_bound(&c->in, &given);
+
+    if (rc != SAP_OK || (given.data != NULL && wire_name_of(given, &name) != SAP_OK)) {
+        return SAP_INVALID;
+    }
+    return send_rest(c, local_letters(c->server->queues, given.data == NULL ? NULL : name.text,
+                                      add_letter, c, &c->reason));
+}
+
+static int do_letters_end(Connection *c)
+{
+    uint8_t op = 0;
+    uint32_t count = 0;
+    int rc = reader_u8(&c->in, &op);
+    AccessLetterEnd *letters =
+        rc == SAP_OK ? (AccessLetterEnd *)read_count(&c->in, 28, sizeof *letters, &count) : NULL;
+
+    rc = letters == NULL || op > ACCESS_LETTER_DROP ? SAP_INVALID : rc;
+    for (uint32_t i = 0; i < count && rc == SAP_OK; i++) {
+        rc = wire_get_letter_end(&c->in, &letters[i]);
+    }
+    if (rc == SAP_OK) {
+        rc = local_letters_end(c->server->queues, (AccessLetterOp)op, letters, count);
+    }
+    for (uint32_t i = 0; i < count && rc == SAP_OK; i++) {
+        rc = wire_put_letter_end(&c->data, &letters[i]);
+    }
+    free(letters);
+    return send_rest(c, rc);
+}
+
 /* SAP_INVALID: no such request, or it does not decode. */
 static int perform(Connection *c, WireKind kind)
 {
@@ -269,6 +451,14 @@ static int perform(Connection *c, WireKind kind)
         [WIRE_BACKUP - WIRE_REQUESTS] = do_backup,
         [WIRE_COMPACT - WIRE_REQUESTS] = do_compact,
         [WIRE_STREAM - WIRE_REQUESTS] = do_stream,
+        [WIRE_QUEUES - WIRE_REQUESTS] = do_queues,
+        [WIRE_QUEUE_STAT - WIRE_REQUESTS] = do_queue_stat,
+        [WIRE_QUEUE_PUSH - WIRE_REQUESTS] = do_queue_push,
+        [WIRE_QUEUE_CLAIM - WIRE_REQUESTS] = do_queue_claim,
+        [WIRE_QUEUE_END - WIRE_REQUESTS] = do_queue_end,
+        [WIRE_QUEUE_PEEK - WIRE_REQUESTS] = do_queue_peek,
+        [WIRE_LETTERS - WIRE_REQUESTS] = do_letters,
+        [WIRE_LETTERS_END - WIRE_REQUESTS] = do_letters_end,
     };
     unsigned index = (unsigned)kind - WIRE_REQUESTS;
 
@@ -472,7 +662,7 @@ static void server_free(Server *server)
     mem_free(MEM_COMMON, server, sizeof *server);
 }
 
-int server_start(DB *db, const char *path, Server **server_out)
+int server_start(DB *db, Queues *queues, const char *path, Server **server_out)
 {
     Server *server = (Server *)mem_zalloc(MEM_COMMON, sizeof *server);
 
@@ -480,6 +670,7 @@ int server_start(DB *db, const char *path, Server **server_out)
         return SAP_NOMEM;
     }
     server->db = db;
+    server->queues = queues;
     server->path = strdup(path);
     server->stopping = eventfd(0, EFD_CLOEXEC);
     server->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -515,6 +706,7 @@ void server_stop(Server *server)
     remove_socket(server);
     ssize_t written = write(server->stopping, &one, sizeof one);
     SAP_ASSERT(written == (ssize_t)sizeof one);
+    queues_interrupt(server->queues);
     pthread_join(server->thread, NULL);
     mutex_lock(&server->mutex);
     for (const Connection *c = server->connections; c != NULL; c = c->next) {

@@ -6,16 +6,16 @@
 #ifndef SAPLING_NODE_SERVER_H
 #define SAPLING_NODE_SERVER_H
 
-#include "sapling/sapling.h"
+#include "node/queues.h"
 
 typedef struct Server Server;
 
-/* Serves `db`, the file at `path`, until server_stop. Caller owns *server_out. SAP_FULL: the path is
+/* Serves `db`, the file at `path`, and its queues until server_stop. Caller owns *server_out. SAP_FULL: the path is
  * too long for a socket, or no descriptor is left. SAP_IO: errno says why. SAP_NOMEM. */
-int server_start(DB *db, const char *path, Server **server_out);
+int server_start(DB *db, Queues *queues, const char *path, Server **server_out);
 
-/* Lets the requests that have begun end, tells everybody goodbye, removes the socket, and frees. A
- * scan or backup whose reader takes nothing for a minute is cut off, now as at any time. Accepts
+/* Lets the requests that have begun end, those that wait for messages at once; tells everybody
+ * goodbye, removes the socket, and frees. A scan or backup whose reader takes nothing for a minute is cut off, now as at any time. Accepts
  * NULL. */
 void server_stop(Server *server);
 

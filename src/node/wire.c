@@ -130,14 +130,14 @@ int wire_get_slice(ByteReader *reader, Slice *slice_out)
     return rc;
 }
 
-static int put_bound(Buf *buf, Slice bound)
+int wire_put_bound(Buf *buf, Slice bound)
 {
     int rc = buf_append_u8(buf, bound.data != NULL);
 
     return rc == SAP_OK && bound.data != NULL ? wire_put_slice(buf, bound) : rc;
 }
 
-static int get_bound(ByteReader *reader, Slice *bound_out)
+int wire_get_bound(ByteReader *reader, Slice *bound_out)
 {
     uint8_t there = 0;
     int rc = reader_u8(reader, &there);
@@ -157,8 +157,8 @@ int wire_put_range(Buf *buf, const AccessRange *range)
 
     rc = rc == SAP_OK ? buf_append_u8(buf, (uint8_t)flags) : rc;
     rc = rc == SAP_OK ? buf_append_u64le(buf, range->limit) : rc;
-    rc = rc == SAP_OK ? put_bound(buf, range->from) : rc;
-    return rc == SAP_OK ? put_bound(buf, range->to) : rc;
+    rc = rc == SAP_OK ? wire_put_bound(buf, range->from) : rc;
+    return rc == SAP_OK ? wire_put_bound(buf, range->to) : rc;
 }
 
 int wire_get_range(ByteReader *reader, AccessRange *range_out)
@@ -169,8 +169,8 @@ int wire_get_range(ByteReader *reader, AccessRange *range_out)
 
     rc = rc == SAP_OK ? reader_u8(reader, &flags) : rc;
     rc = rc == SAP_OK ? reader_u64le(reader, &range.limit) : rc;
-    rc = rc == SAP_OK ? get_bound(reader, &range.from) : rc;
-    rc = rc == SAP_OK ? get_bound(reader, &range.to) : rc;
+    rc = rc == SAP_OK ? wire_get_bound(reader, &range.from) : rc;
+    rc = rc == SAP_OK ? wire_get_bound(reader, &range.to) : rc;
     range.backwards = (flags & RANGE_BACKWARDS) != 0;
     range.keys_only = (flags & RANGE_KEYS_ONLY) != 0;
     *range_out = range;

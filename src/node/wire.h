@@ -34,6 +34,16 @@ typedef enum WireKind {
     WIRE_BACKUP = 25,    /* data: bytes */
     WIRE_COMPACT = 26,   /* text: absolute path */
     WIRE_STREAM = 27,    /* data: bytes */
+
+    /* Members: wire_queue.h. */
+    WIRE_QUEUES = 28,      /* data: a name */
+    WIRE_QUEUE_STAT = 29,  /* name; data: a stat */
+    WIRE_QUEUE_PUSH = 30,  /* name, push, u32 count, payloads; data: u64 number of each */
+    WIRE_QUEUE_CLAIM = 31, /* name, claim; data: a message */
+    WIRE_QUEUE_END = 32,   /* name, end, u32 count, leases; result: dead letters */
+    WIRE_QUEUE_PEEK = 33,  /* name, u64 limit; data: messages */
+    WIRE_LETTERS = 34,     /* bound: name; data: letters */
+    WIRE_LETTERS_END = 35, /* u8 op, u32 count, letter ends; data: letter ends */
 } WireKind;
 
 /* Sends a frame. SAP_IO: nobody listens, or not within a minute. */
@@ -45,6 +55,10 @@ int wire_receive(int fd, WireKind *kind_out, Buf *payload);
 
 int wire_put_slice(Buf *buf, Slice slice);
 int wire_get_slice(ByteReader *reader, Slice *slice_out);
+
+/* A slice, or with NULL data none. */
+int wire_put_bound(Buf *buf, Slice bound);
+int wire_get_bound(ByteReader *reader, Slice *bound_out);
 
 int wire_put_range(Buf *buf, const AccessRange *range);
 /* Bounds are borrowed from what the reader reads. */

@@ -1,0 +1,176 @@
+/* queue_look.c - peek and stat: what is in queues. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/db.h"
+#include "cli/queue.h"
+
+/* ---- peek -------------------------------------------------------------------------------------- */
+
+typedef struct Show {
+    const Call *call;
+    const char *queue;
+    bool headed;
+    Buf text;
+    int code; /* what ended it, if not EXIT_DONE */
+} Show;
+
+static int show_json(const Show *show, const AccessMessage *message)
+{
+    json_t *object = queue_message_json(show->queue, message);
+    const char *state = message->leased ? "leased" : "ready";
+
+    if (object == NULL || json_object_set_new(object, "state", json_string(state)) != 0 ||
+        (message->leased && json_set_int(object, "lease_until_ms", message->deadline_ms) != 0) ||
+        json_set_bytes(object, "payload", message->payload) != 0) {
+        json_decref(object);
+        return ui_no_memory(show->call->ui);
+    }
+    return ui_object(show->call->ui, object);
+}
+
+static int show_text(Show *show, const AccessMessage *message)
+{
+    char age[UI_TEXT];
+
+    if (!show->headed) {
+        (void)printf("%8s  %-6s  %8s  %10s  %-32s  %s\n", "SEQ", "STATE", "ATTEMPTS", "AGE", "ID",
+                     "PAYLOAD");
+        show->headed = true;
+    }
+    buf_clear(&show->text);
+    int rc = buf_printf(&show->text, "%8" PRIu64 "%s %-6s  %8" PRIu32 "  %10s  ",
+                        queue_number(message->seq), queue_is_high(message->seq) ? "!" : " ",
+                        message->leased ? "leased" : "ready", message->attempts,
+                        queue_age(message->sent_ms, age));
+    size_t start = show->text.len;
+    rc = rc == SAP_OK ? queue_id_text(&show->text, message->id) : rc;
+    rc = rc == SAP_OK ? queue_pad(&show->text, start, 32) : rc;
+    rc = rc == SAP_OK ? queue_preview(&show->text, message->payload) : rc;
+    rc = rc == SAP_OK ? buf_append_u8(&show->text, '\n') : rc;
+    if (rc != SAP_OK) {
+        return ui_no_memory(show->call->ui);
+    }
+    return fwrite(show->text.data, 1, show->text.len, stdout) == show->text.len
+               ? EXIT_DONE
+               : ui_finish(show->call->ui);
+}
+
+static int show_message(const AccessMessage *message, void *ctx)
+{
+    Show *show = (Show *)ctx;
+
+    show->code = show->call->ui->json ? show_json(show, message) : show_text(show, message);
+    return show->code == EXIT_DONE ? SAP_OK : SAP_IO;
+}
+
+int queue_peek_verb(const Call *call)
+{
+    const char *path = call_operand(call, 0);
+    Show show = {.call = call};
+    Access *access = NULL;
+    uint64_t limit = 0;
+    int code = queue_name(call, &show.queue);
+
+    if (code == EXIT_DONE) {
+        code = call_number(call, OPTION_LIMIT, 1, UINT64_MAX, 10, &limit);
+    }
+    if (code == EXIT_DONE) {
+        code = queue_file_open(call, path, &(AccessOptions){.flags = ACCESS_READ}, &access);
+    }
+    if (code == EXIT_DONE) {
+        code = queue_find(call, path, access, show.queue);
+        if (code == EXIT_DONE) {
+            int rc = access_queue_peek(access, show.queue, limit, show_message, &show);
+            code = show.code != EXIT_DONE ? show.code
+                   : rc == SAP_OK         ? EXIT_DONE
+                                          : db_failed(call, path, access, rc);
+        }
+        code = file_close(call, path, access, code);
+    }
+    buf_release(&show.text);
+    return code;
+}
+
+/* ---- stat -------------------------------------------------------------------------------------- */
+
+/* Names, each ended by NUL. */
+static int add_name(const char *name, void *ctx)
+{
+    return buf_append((Buf *)ctx, name, strlen(name) + 1);
+}
+
+static int stat_json(const Call *call, const char *name, const SapQueueStat *stat)
+{
+    json_t *object = json_object();
+
+    if (object == NULL || json_set_bytes(object, "queue", slice_from_str(name)) != 0 ||
+        json_set_int(object, "ready", (int64_t)stat->ready) != 0 ||
+        json_set_int(object, "leased", (int64_t)stat->leased) != 0 ||
+        json_set_int(object, "delayed", (int64_t)stat->delayed) != 0 ||
+        json_set_int(object, "dead_letters", (int64_t)stat->dead_letters) != 0 ||
+        (stat->oldest_ms > 0 && json_set_int(object, "oldest_ms", stat->oldest_ms) != 0)) {
+        json_decref(object);
+        return ui_no_memory(call->ui);
+    }
+    return ui_object(call->ui, object);
+}
+
+static int stat_all(const Call *call, const char *path, Access *access, const Buf *names)
+{
+    char age[UI_TEXT];
+    int code = EXIT_DONE;
+
+    if (!call->ui->json && names->len > 0) {
+        (void)printf("%-24s %10s %10s %10s %10s  %s\n", "QUEUE", "READY", "LEASED", "DELAYED",
+                     "DEAD", "OLDEST");
+    }
+    for (size_t at = 0; at < names->len && code == EXIT_DONE;) {
+        const char *name = (const char *)names->data + at;
+        SapQueueStat stat;
+        int rc = access_queue_stat(access, name, &stat);
+        if (rc != SAP_OK) {
+            return db_failed(call, path, access, rc);
+        }
+        if (call->ui->json) {
+            code = stat_json(call, name, &stat);
+        } else {
+            (void)printf("%-24s %10" PRIu64 " %10" PRIu64 " %10" PRIu64 " %10" PRIu64 "  %s\n",
+                         name, stat.ready, stat.leased, stat.delayed, stat.dead_letters,
+                         queue_age(stat.oldest_ms, age));
+        }
+        at += strlen(name) + 1;
+    }
+    return code;
+}
+
+int queue_stat_verb(const Call *call)
+{
+    const char *path = call_operand(call, 0);
+    const char *only = call_value(call, OPTION_QUEUE);
+    Buf names = {0};
+    Access *access = NULL;
+    int code = queue_file_open(call, path, &(AccessOptions){.flags = ACCESS_READ}, &access);
+
+    if (code != EXIT_DONE) {
+        return code;
+    }
+    int rc = SAP_OK;
+    if (only != NULL) {
+        code = queue_find(call, path, access, only);
+        rc = add_name(only, &names);
+    } else {
+        rc = access_queues(access, add_name, &names);
+    }
+    if (code == EXIT_DONE) {
+        code =
+            rc == SAP_OK ? stat_all(call, path, access, &names) : db_failed(call, path, access, rc);
+    }
+    if (code == EXIT_DONE && names.len == 0) {
+        ui_note(call->ui, "%s has no queues", path);
+    }
+    buf_release(&names);
+    return file_close(call, path, access, code);
+}
