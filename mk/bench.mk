@@ -29,7 +29,14 @@ DURABLE_BIN  := build/bench/durable
 DURABLE_RUN  := $(DURABLE_BIN) --dir $(BENCH_DIR) --rounds $(or $(BENCH_ROUNDS),3) \
                 --ms $(or $(BENCH_MS),1000)
 
-.PHONY: bench-deps bench-run bench-compare bench-durable bench-queue bench-ci bench-baseline
+# Messages: one more program.
+RUNNER_BENCH_SRCS := $(sort $(wildcard bench/runner/*.c))
+RUNNER_BENCH_OBJS := $(RUNNER_BENCH_SRCS:bench/%.c=build/bench/obj/%.o)
+RUNNER_BENCH_BIN  := build/bench/runner
+RUNNER_BENCH_RUN  := $(RUNNER_BENCH_BIN) --dir $(BENCH_DIR) --rounds $(or $(BENCH_ROUNDS),3) \
+                     --ms $(or $(BENCH_MS),1000)
+
+.PHONY: bench-deps bench-run bench-compare bench-durable bench-queue bench-ci bench-baseline runner-bench
 
 bench-deps:
 	$(Q)./script/deps bench
@@ -39,13 +46,17 @@ build/bench/obj/%.o: bench/%.c mk/bench.mk | bench-deps
 	$(Q)$(CC) $(BENCH_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(BENCH_BIN): $(BENCH_OBJS) build/libsapling.a | bench-deps
-	$(Q)$(CC) -pthread -o $@ $(BENCH_OBJS) build/libsapling.a $(LIB_LIBS) -llmdb
+	$(Q)$(CC) -pthread -o $@ $(BENCH_OBJS) build/libsapling.a $(LIB_LIBS) -llmdb -lm
 
-$(DURABLE_OBJS): BENCH_CFLAGS += -Ibench
+$(DURABLE_OBJS) $(RUNNER_BENCH_OBJS): BENCH_CFLAGS += -Ibench
 
-$(DURABLE_BIN): $(DURABLE_OBJS) build/bench/obj/data.o build/bench/obj/util.o build/libsapling.a \
-                | bench-deps
+$(DURABLE_BIN): $(DURABLE_OBJS) build/bench/obj/data.o build/bench/obj/util.o \
+                build/bench/obj/chart.o build/libsapling.a | bench-deps
 	$(Q)$(CC) -pthread -o $@ $(filter %.o %.a,$^) $(LIB_LIBS) -llmdb -lrocksdb -lsqlite3 -lm
+
+$(RUNNER_BENCH_BIN): $(RUNNER_BENCH_OBJS) build/bench/obj/data.o build/bench/obj/util.o \
+                     build/bench/obj/chart.o build/libsapling.a | bench-deps
+	$(Q)$(CC) -pthread -o $@ $(filter %.o %.a,$^) $(LIB_LIBS) -lsqlite3 -lm
 
 bench-run: $(BENCH_BIN) ## Measure Sapling alone
 	$(Q)$(BENCH_RUN) --engines sapling
@@ -62,6 +73,9 @@ bench-queue: $(DURABLE_BIN) ## Send 10 million messages through a short queue: f
 	$(Q)$(DURABLE_RUN) --engines sapling --workloads queue --messages $(or $(BENCH_MESSAGES),10000000) \
 	    --json build/bench/queue.json
 
+runner-bench: $(RUNNER_BENCH_BIN) ## Measure messages beside beanstalkd, Redis, SQLite and a bare log; writes build/bench/runner.json and .svg
+	$(Q)$(RUNNER_BENCH_RUN) --json build/bench/runner.json --svg build/bench/runner.svg
+
 # Noise seldom strikes the same ratio twice, a regression always does: so it measures again.
 bench-ci: $(BENCH_BIN) ## Fail where a ratio to LMDB fell below bench/baseline.json, or a count below its bar
 	$(Q)$(BENCH_CI)
@@ -71,4 +85,4 @@ bench-baseline: $(BENCH_BIN) ## Rewrite bench/baseline.json from a run on this m
 	$(Q)$(BENCH_CI)
 	$(Q)$(PYTHON) bench/compare_baseline.py --write build/bench/ci.json bench/baseline.json
 
--include $(BENCH_OBJS:.o=.d) $(DURABLE_OBJS:.o=.d)
+-include $(BENCH_OBJS:.o=.d) $(DURABLE_OBJS:.o=.d) $(RUNNER_BENCH_OBJS:.o=.d)

@@ -12,11 +12,6 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/vfs.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <linux/magic.h>
 
 static const DurEngine *const all_engines[] = {&dur_sapling, &dur_lmdb, &dur_rocksdb, &dur_sqlite,
                                                &dur_bare};
@@ -64,8 +59,10 @@ typedef union Result {
     DurQueue queue;
 } Result;
 
-static int do_task(const Task *task, Result *result)
+static int do_task(const void *arg, void *out)
 {
+    const Task *task = arg;
+    Result *result = out;
     switch (task->kind) {
     case TASK_COMMITS:
         return dur_run_commits(&task->run, &result->figure);
@@ -74,45 +71,6 @@ static int do_task(const Task *task, Result *result)
     default:
         return dur_run_queue(task->run.dir, task->messages, &result->queue);
     }
-}
-
-/* The child's side. */
-static int serve_task(const Task *task, int fd)
-{
-    Result result;
-    memset(&result, 0, sizeof result);
-    if (do_task(task, &result) != 0)
-        return 1;
-    return write(fd, &result, sizeof result) == (ssize_t)sizeof result ? 0 : 1;
-}
-
-/* 0 with *result written, or -1: what went wrong has been said. */
-static int fork_task(const Task *task, Result *result)
-{
-    int fds[2];
-    if (pipe(fds) != 0) {
-        perror("bench: pipe");
-        return -1;
-    }
-    fflush(NULL); /* or the child would print it again */
-    pid_t pid = fork();
-    if (pid == 0) {
-        close(fds[0]);
-        _exit(serve_task(task, fds[1]));
-    }
-    close(fds[1]);
-    ssize_t got = pid < 0 ? 0 : read(fds[0], result, sizeof *result);
-    close(fds[0]);
-    if (pid < 0) {
-        perror("bench: fork");
-        return -1;
-    }
-    int status = 0;
-    if (waitpid(pid, &status, 0) != pid)
-        return -1;
-    if (WIFSIGNALED(status))
-        fprintf(stderr, "bench: ended by signal %d\n", WTERMSIG(status));
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0 && got == (ssize_t)sizeof *result ? 0 : -1;
 }
 
 static int run_task(Task *task, const Options *options, const DurRow *rows, Result *result)
@@ -124,7 +82,7 @@ static int run_task(Task *task, const Options *options, const DurRow *rows, Resu
     task->run.rows = rows;
     task->run.row_count = options->rows;
     task->run.seed = options->seed;
-    int rc = fork_task(task, result);
+    int rc = bench_in_child(do_task, task, result, sizeof *result);
     bench_remove_store(dir);
     if (rc)
         fprintf(stderr, "bench: %s failed\n",
@@ -212,20 +170,6 @@ static int run_all(DurReport *report, const Options *options)
         rc = run_queue(report, options);
     free(rows);
     return rc;
-}
-
-/* ---- Output --------------------------------------------------------------------------------- */
-
-static int write_file(const char *path, const DurReport *report,
-                      void (*print)(const DurReport *, FILE *))
-{
-    FILE *out = path ? bench_output_open(path) : NULL;
-    if (!path)
-        return 0;
-    if (!out)
-        return -1;
-    print(report, out);
-    return bench_output_close(out, path);
 }
 
 /* ---- Options -------------------------------------------------------------------------------- */
@@ -332,21 +276,6 @@ static int parse_options(int argc, char **argv, Options *options, DurReport *rep
     return bad || optind != argc || check_workloads(options) ? -1 : choose_engines(report, engines);
 }
 
-/* Where nothing is written to a disk, nothing is durable, and every figure would be wrong. */
-static int check_dir(const char *dir)
-{
-    struct statfs fs;
-    if (statfs(dir, &fs) != 0) {
-        perror(dir);
-        return -1;
-    }
-    if (fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC) {
-        fprintf(stderr, "bench: %s is in memory; choose a directory on a disk\n", dir);
-        return -1;
-    }
-    return 0;
-}
-
 int main(int argc, char **argv)
 {
     Options options = {.rows = 100000,
@@ -359,7 +288,7 @@ int main(int argc, char **argv)
     static DurReport report;
     if (parse_options(argc, argv, &options, &report) != 0)
         return usage();
-    if (check_dir(options.dir) != 0)
+    if (bench_check_disk(options.dir) != 0)
         return 2;
     report.rows = options.rows;
     report.ms = (uint32_t)options.ms;
@@ -368,8 +297,10 @@ int main(int argc, char **argv)
     if (run_all(&report, &options) != 0)
         return 1;
     dur_report_text(&report, stdout);
-    if (write_file(options.json, &report, dur_report_json) != 0 ||
-        write_file(options.svg, &report, dur_report_svg) != 0)
-        return 1;
-    return 0;
+    int rc = 0;
+    if (options.json)
+        rc |= bench_output_write(options.json, dur_report_json, &report);
+    if (options.svg)
+        rc |= bench_output_write(options.svg, dur_report_svg, &report);
+    return rc ? 1 : 0;
 }

@@ -7,6 +7,7 @@
 
 #include "data.h"
 #include "run.h"
+#include "util.h"
 
 #include "sapling/sapling.h"
 
@@ -121,11 +122,12 @@ static int run_parts(Queue *queue, const char *path, uint64_t messages, DurQueue
 {
     int rc = SAP_OK;
     for (unsigned part = 0; part < DUR_QUEUE_PARTS && rc == SAP_OK; part++) {
-        uint64_t first = queue->tail, begin_ns = dur_now_ns();
+        uint64_t first = queue->tail, begin_ns = bench_now_ns();
         uint64_t end = messages * (part + 1) / DUR_QUEUE_PARTS;
         while (queue->tail < end && rc == SAP_OK)
             rc = run_batch(queue, end);
-        out->rates[part] = (double)(queue->tail - first) * 1e9 / (double)(dur_now_ns() - begin_ns);
+        out->rates[part] =
+            (double)(queue->tail - first) * 1e9 / (double)(bench_now_ns() - begin_ns);
     }
     /* It never shrinks. */
     out->file_bytes = file_size(path);

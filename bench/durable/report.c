@@ -208,8 +208,9 @@ static void json_bars(const DurReport *report, FILE *out)
     }
 }
 
-void dur_report_json(const DurReport *report, FILE *out)
+void dur_report_json(const void *arg, FILE *out)
 {
+    const DurReport *report = arg;
     fprintf(out,
             "{\n  \"rows\": %llu,\n  \"rounds\": %u,\n  \"ms\": %u,\n  \"key_len\": %d,\n"
             "  \"val_len\": %d,\n  \"checkpoint_bytes\": %llu,\n  \"engines\": [",

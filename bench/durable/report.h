@@ -43,8 +43,9 @@ void dur_report_add_bytes(DurReport *report, size_t engine, const DurBytes *byte
 /* Tables for people, and each bar as met or MISSED. Bars whose engines were not all measured are
  * left out. */
 void dur_report_text(const DurReport *report, FILE *out);
-void dur_report_json(const DurReport *report, FILE *out);
+/* `report` is a DurReport; see bench_output_write(). */
+void dur_report_json(const void *report, FILE *out);
 /* Rates over threads, and bytes. */
-void dur_report_svg(const DurReport *report, FILE *out);
+void dur_report_svg(const void *report, FILE *out);
 
 #endif

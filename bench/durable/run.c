@@ -1,6 +1,8 @@
 /* run.c - fills a store, commits from many threads, checks what is there afterwards. */
 #include "run.h"
 
+#include "util.h"
+
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -8,15 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <time.h>
 #include <unistd.h>
-
-uint64_t dur_now_ns(void)
-{
-    struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 void dur_make_row(uint64_t seed, uint64_t n, DurRow *row)
 {
@@ -98,29 +92,12 @@ typedef struct Worker {
     const DurRun *run;
     DurStore *store;
     DurSession *session;
-    uint64_t first_key;         /* no other worker has numbers like these */
-    uint64_t begin_ns, end_ns;  /* commits that return between them are measured */
-    uint64_t commits;           /* all that were acknowledged */
-    uint64_t *samples_ns;       /* what the measured ones took */
-    uint64_t samples, capacity; /* of samples_ns */
-    int rc;                     /* -1 after a message */
+    uint64_t first_key;        /* no other worker has numbers like these */
+    uint64_t begin_ns, end_ns; /* commits that return between them are measured */
+    uint64_t commits;          /* all that were acknowledged */
+    BenchSamples samples;      /* what the measured ones took */
+    int rc;                    /* -1 after a message */
 } Worker;
-
-static int add_sample(Worker *worker, uint64_t ns)
-{
-    if (worker->samples == worker->capacity) {
-        uint64_t capacity = worker->capacity ? 2 * worker->capacity : 1u << 16;
-        uint64_t *grown = realloc(worker->samples_ns, capacity * sizeof *grown);
-        if (!grown) {
-            fprintf(stderr, "bench: out of memory\n");
-            return -1;
-        }
-        worker->samples_ns = grown;
-        worker->capacity = capacity;
-    }
-    worker->samples_ns[worker->samples++] = ns;
-    return 0;
-}
 
 static int commit_next(Worker *worker)
 {
@@ -136,12 +113,12 @@ static int commit_next(Worker *worker)
 static void *work(void *arg)
 {
     Worker *worker = arg;
-    uint64_t before = dur_now_ns();
+    uint64_t before = bench_now_ns();
     while (before < worker->end_ns && !worker->rc) {
         worker->rc = commit_next(worker);
-        uint64_t after = dur_now_ns();
+        uint64_t after = bench_now_ns();
         if (!worker->rc && after >= worker->begin_ns && after < worker->end_ns)
-            worker->rc = add_sample(worker, after - before);
+            worker->rc = bench_samples_add(&worker->samples, after - before);
         before = after;
     }
     return NULL;
@@ -159,14 +136,14 @@ static void close_worker(Worker *worker)
 {
     if (worker->session)
         worker->run->engine->session_close(worker->session);
-    free(worker->samples_ns);
+    bench_samples_release(&worker->samples);
 }
 
 /* Starts the workers, whose sessions are open, and waits for their end. */
 static int run_workers(const DurRun *run, Worker *workers)
 {
     pthread_t threads[DUR_MAX_THREADS];
-    uint64_t begin_ns = dur_now_ns() + (uint64_t)DUR_WARM_UP_MS * 1000000u;
+    uint64_t begin_ns = bench_now_ns() + (uint64_t)DUR_WARM_UP_MS * 1000000u;
     uint32_t started = 0;
     int rc = 0;
     for (; started < run->threads && !rc; started++) {
@@ -188,40 +165,27 @@ static int run_workers(const DurRun *run, Worker *workers)
 
 /* ---- Commits -------------------------------------------------------------------------------- */
 
-static int compare_ns(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Of all workers together. */
 static int summarize(const DurRun *run, const Worker *workers, DurFigure *out)
 {
-    uint64_t n = 0;
-    for (uint32_t i = 0; i < run->threads; i++)
-        n += workers[i].samples;
-    if (n == 0) {
+    BenchSamples all = {0};
+    int rc = 0;
+    for (uint32_t i = 0; i < run->threads && !rc; i++)
+        rc = bench_samples_append(&all, &workers[i].samples);
+    if (!rc && all.count == 0) {
         fprintf(stderr, "bench: %s: no commit in %u ms\n", run->engine->name, run->ms);
-        return -1;
+        rc = -1;
     }
-    uint64_t *all = malloc(n * sizeof *all), at = 0;
-    if (!all) {
-        fprintf(stderr, "bench: out of memory\n");
-        return -1;
+    if (!rc) {
+        bench_samples_sort(&all);
+        *out = (DurFigure){.commits = all.count,
+                           .seconds = run->ms / 1e3,
+                           .p50_ns = all.ns[all.count / 2],
+                           .p99_ns = all.ns[all.count - 1 - all.count / 100],
+                           .max_ns = all.ns[all.count - 1]};
     }
-    for (uint32_t i = 0; i < run->threads; i++) {
-        if (workers[i].samples)
-            memcpy(all + at, workers[i].samples_ns, workers[i].samples * sizeof *all);
-        at += workers[i].samples;
-    }
-    qsort(all, n, sizeof *all, compare_ns);
-    *out = (DurFigure){.commits = n,
-                       .seconds = run->ms / 1e3,
-                       .p50_ns = all[n / 2],
-                       .p99_ns = all[n - 1 - n / 100],
-                       .max_ns = all[n - 1]};
-    free(all);
-    return 0;
+    bench_samples_release(&all);
+    return rc;
 }
 
 int dur_run_commits(const DurRun *run, DurFigure *out)

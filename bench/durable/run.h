@@ -46,6 +46,5 @@ int dur_run_commits(const DurRun *run, DurFigure *out);
 int dur_run_bytes(const DurRun *run, DurBytes *out);
 
 void dur_make_row(uint64_t seed, uint64_t n, DurRow *row);
-uint64_t dur_now_ns(void);
 
 #endif
