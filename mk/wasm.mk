@@ -11,14 +11,13 @@ WASM_CC      ?= $(CLANG) --target=wasm32-wasi
 WASI_INCLUDE ?= /usr/include/wasm32-wasi
 NODE         ?= node
 
-WASM_DIRS := src/common src/sapling
-WASM_SRCS := $(sort $(wildcard $(WASM_DIRS:=/*.c))) tests/wasm/smoke.c
+WASM_SRCS := $(LIB_SRCS) tests/wasm/smoke.c
 WASM_OBJS := $(WASM_SRCS:%.c=build/wasm/obj/%.o)
 
 # The stack lies at the bottom of memory: an overflow traps instead of running into data. A 64-bit
 # length cut to a 32-bit size_t is worth a warning here and nowhere else.
 WASM_COMPILE := $(WASM_CC) -nostdlibinc -isystem $(WASI_INCLUDE) -isystem build/wasm/include \
-                -D_GNU_SOURCE -Iinclude -Isrc -std=c11 -O2 $(WARN_SRC) 
+                $(CPPFLAGS_ALL) -std=c11 -O2 $(WARN_SRC) 
 WASM_LINK    := $(WASM_CC) -Wl,--stack-first -Wl,--fatal-warnings
 
 .PHONY: wasm wasm-check

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Put the engine into two files, sapling.h and sapling.c, that need nothing but a C11 compiler.
+"""Put engine and runner into two files, sapling.h and sapling.c, that need nothing but a C11 compiler.
 
-Usage: amalgamate.py --out DIR [--root DIR] [--vendor xxhash.h=PATH]... SOURCE_DIR...
+Usage: amalgamate.py --out DIR [--root DIR] [--vendor xxhash.h=PATH]... SOURCE...
 
-sapling.h is every public header that the sources of SOURCE_DIR... include; sapling.c is the
+SOURCE is a C file, or a directory of them. sapling.h is every public header that they include; sapling.c is the
 internal headers, each once and before what needs it, and then the sources. What one file per
 concept kept apart meets in one translation unit, hence:
 
@@ -52,8 +52,8 @@ NOTICE = """\
 {license}
  */
 """
-HEADER_USAGE = """Every public header of the engine in one. See sapling.c for how to build it."""
-SOURCE_USAGE = """The whole engine in one file:
+HEADER_USAGE = """Every public header of engine and runner in one. See sapling.c for how to build it."""
+SOURCE_USAGE = """Engine and runner in one file:
  *
  *     cc app.c sapling.c -lpthread
  *
@@ -160,16 +160,19 @@ class File:
 
 
 class Amalgamation:
-    def __init__(self, root, source_dirs, vendored):
+    def __init__(self, root, source_paths, vendored):
         self.root = root
         self.vendored = vendored
         self.files = {}
         self.sources = []
-        for directory in source_dirs:
-            names = sorted(n for n in os.listdir(os.path.join(root, directory)) if n.endswith(".c"))
-            self.sources += [self.load(f"{directory}/{name}") for name in names]
+        for given in source_paths:
+            if given.endswith(".c"):
+                self.sources.append(self.load(given))
+                continue
+            names = sorted(n for n in os.listdir(os.path.join(root, given)) if n.endswith(".c"))
+            self.sources += [self.load(f"{given}/{name}") for name in names]
         if not self.sources:
-            raise AmalgamationError("no sources in " + " ".join(source_dirs))
+            raise AmalgamationError("no sources in " + " ".join(source_paths))
         self.headers = []       # internal ones, each after those it includes
         self.public = []        # the same
         self.trailing = []      # public ones that another ends with: [(conditions, file)]
@@ -192,7 +195,7 @@ class Amalgamation:
 
     def resolve(self, file, include):
         """The project file meant, or None for a system header."""
-        for directory in ("include", "src"):
+        for directory in ("include", "src", "generated"):
             path = f"{directory}/{include.target}"
             if os.path.isfile(os.path.join(self.root, path)):
                 return self.load(path)
@@ -396,11 +399,11 @@ def main():
     parser.add_argument("--out", required=True)
     parser.add_argument("--root", default=".")
     parser.add_argument("--vendor", action="append", default=[], metavar="NAME=PATH")
-    parser.add_argument("source_dirs", nargs="+")
+    parser.add_argument("sources", nargs="+")
     options = parser.parse_args()
     vendored = dict(entry.split("=", 1) for entry in options.vendor)
     try:
-        whole = Amalgamation(options.root, options.source_dirs, vendored)
+        whole = Amalgamation(options.root, options.sources, vendored)
         texts = {"sapling.h": whole.header_text(), "sapling.c": whole.source_text()}
     except (AmalgamationError, OSError) as error:
         print(f"amalgamate.py: {error}", file=sys.stderr)

@@ -30,7 +30,8 @@ LIBRARY = "build/libsapling.a"
 WARNINGS = ["-Wall", "-Wextra", "-Werror", "-Wno-unused"]
 RUN_SECONDS = 60
 
-CONTEXT = """#include <sapling/sapling.h>
+CONTEXT = """#include <sapling/queue.h>
+#include <sapling/sapling.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
