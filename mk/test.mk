@@ -3,7 +3,7 @@
 # tests/{unit,integration,stress}/*_test.c are one binary each, linked with the variant's raw
 # objects and with tests/support/*.c; node_* also with those of src/node, cli_* with the
 # formats of src/cli, wit_* with generated code. *_threads_test.c needs threads: left out of `nothreads`,
-# and the only ones `tsan` runs.
+# as is src/node, and the only ones `tsan` runs.
 
 TEST_DIRS    ?= unit integration stress
 TEST_TIMEOUT ?= 900
@@ -19,7 +19,7 @@ wanted = $(if $(T),$(foreach f,$1,$(if $(findstring $(T),$f),$f)),$1)
 
 tests_all       := $(call wanted,$(TEST_SRCS))
 tests_threads   := $(filter %_threads_test.c,$(tests_all))
-tests_nothreads := $(filter-out %_threads_test.c,$(tests_all))
+tests_nothreads := $(filter-out %_threads_test.c tests/unit/node_%,$(tests_all))
 
 # $(call test_bins,VARIANT,SOURCES)
 test_bins    = $(2:tests/%.c=build/$1/tests/%)

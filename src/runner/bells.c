@@ -3,6 +3,8 @@
 
 #include "common/sync.h"
 
+#include <stddef.h>
+
 static struct {
     Mutex lock;
     SAP_ATOMIC(uint32_t)
