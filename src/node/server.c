@@ -18,7 +18,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { BACKLOG = 64, BATCH_BYTES = 64 << 10, SEND_TIMEOUT_S = 60, PROGRESS_EVERY_MS = 100 };
+enum {
+    BACKLOG = 64,
+    BATCH_BYTES = 64 << 10,
+    SEND_TIMEOUT_S = 60,
+    PROGRESS_EVERY_MS = 100,
+    ACCEPT_RETRY_MS = 50
+};
 
 typedef struct Connection {
     struct Connection *next;
@@ -574,6 +580,11 @@ static void accept_one(Server *server)
     int fd = accept4(server->listener, NULL, NULL, SOCK_CLOEXEC);
 
     if (fd < 0) {
+        if (errno != EINTR && errno != ECONNABORTED) {
+            /* Out of descriptors or memory: the connection waits, and so does this thread, a little. */
+            struct pollfd stop = {.fd = server->stopping, .events = POLLIN};
+            (void)poll(&stop, 1, ACCEPT_RETRY_MS);
+        }
         return;
     }
     Connection *c = is_welcome(fd) ? (Connection *)mem_zalloc(MEM_COMMON, sizeof *c) : NULL;

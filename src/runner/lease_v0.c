@@ -11,6 +11,23 @@ int64_t lease_deadline(int64_t now_ms, int64_t ttl_ms)
     return ttl_ms > 0 && now_ms > INT64_MAX - ttl_ms ? INT64_MAX : now_ms + ttl_ms;
 }
 
+int lease_jump_tokens(DB *db)
+{
+    RowNumbers lost;
+    Txn *txn;
+    int rc = txn_begin_rc(db, NULL, TXN_WAIT, &txn);
+
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    rc = row_take_numbers(txn, "leases", UINT32_MAX, &lost);
+    if (rc != SAP_OK) {
+        txn_abort(txn);
+        return rc;
+    }
+    return txn_commit(txn);
+}
+
 int lease_decode(const void *val, uint32_t val_len, SapRunnerV0Lease *lease_out)
 {
     WitRuntimeDbi3LeasesValue row;

@@ -14,6 +14,11 @@
 /* now_ms + ttl_ms without overflow. */
 int64_t lease_deadline(int64_t now_ms, int64_t ttl_ms);
 
+/* Whoever opens a DB for claims calls this first. Claims do not wait for the disk, so a crash may take
+ * back the mark of their tokens while their holders live on, in other processes: the mark jumps ahead of
+ * all that were given out and lost. Returns when that is acknowledged. */
+int lease_jump_tokens(DB *db);
+
 /* SAP_CORRUPT: not a lease. */
 int lease_decode(const void *val, uint32_t val_len, SapRunnerV0Lease *lease_out);
 

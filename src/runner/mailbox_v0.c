@@ -634,7 +634,7 @@ int mailbox_claim(Txn *txn, const SapRunnerV0ClaimOptions *options, SapRunnerV0C
         report = *report_out;
     }
     report.next_expiry_ms = options->quiet_until_ms;
-    if (options->quiet_until_ms <= options->now_ms) {
+    if (options->quiet_until_ms == 0 || options->quiet_until_ms <= options->now_ms) {
         rc = expire(txn, options, &report, log);
     }
     do {

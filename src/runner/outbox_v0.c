@@ -191,7 +191,8 @@ int outbox_drain_from(DB *db, uint64_t *resume, uint32_t max,
     int rc =
         drain_rows(db, WIT_DBI_OUTBOX, &(DrainRange){.after = after, .after_len = sizeof after},
                    max, offer, &forwarder, sent_out);
-    *resume = forwarder.offered == max ? forwarder.last : 0;
+    /* Behind a frame that ended the drain: those after it have their turn first. */
+    *resume = forwarder.offered == max || rc != SAP_OK ? forwarder.last : 0;
     return rc;
 }
 

@@ -6,6 +6,7 @@
 #include "common/mem.h"
 #include "runner/attempt_handler_v0.h"
 #include "runner/durable.h"
+#include "runner/lease_v0.h"
 #include "runner/mailbox_v0.h"
 #include "runner/rows.h"
 #include "runner/timer_v0.h"
@@ -157,6 +158,7 @@ static int make_room(struct SapRunnerV0Core *core, uint32_t max)
 typedef struct Claimed {
     uint32_t messages;
     uint32_t timers;
+    bool timers_waited;
     uint32_t passed_on; /* timers, to others */
     uint32_t routed;
     uint64_t swept;
@@ -204,10 +206,13 @@ static int claim_in(SapRunnerV0 *runner, Txn *txn, unsigned work, int64_t now_ms
     int rc = SAP_OK;
 
     claimed->report.next_expiry_ms = core->quiet_until_ms;
-    if (work & POLL_INBOX) {
-        rc = mailbox_claim(txn, &options, core->claims, max, &claimed->messages, &claimed->report,
-                           &claimed->log);
+    /* Messages go first, but not for ever: timers that found no room have a place in the next batch. */
+    uint32_t kept = core->timers_waited && (work & POLL_TIMERS) ? 1 : 0;
+    if ((work & POLL_INBOX) && max > kept) {
+        rc = mailbox_claim(txn, &options, core->claims, max - kept, &claimed->messages,
+                           &claimed->report, &claimed->log);
     }
+    claimed->timers_waited = (work & POLL_TIMERS) && claimed->messages == max;
     if (rc == SAP_OK && (work & POLL_TIMERS) && claimed->messages < max) {
         rc = timer_claim_due(txn, &options, &core->local, core->claims + claimed->messages,
                              max - claimed->messages, &claimed->timers, &claimed->passed_on);
@@ -228,7 +233,7 @@ static int claim_in(SapRunnerV0 *runner, Txn *txn, unsigned work, int64_t now_ms
     return rc;
 }
 
-static int claim(SapRunnerV0 *runner, unsigned work, int64_t now_ms, uint32_t max, Claimed *claimed)
+static int claim(SapRunnerV0 *runner, unsigned work, uint32_t max, Claimed *claimed)
 {
     struct SapRunnerV0Core *core = runner->core;
     uint64_t started_ns = clock_mono_ns(NULL);
@@ -241,6 +246,8 @@ static int claim(SapRunnerV0 *runner, unsigned work, int64_t now_ms, uint32_t ma
         return rc;
     }
     claimed->base_lsn = txn_base_lsn(txn);
+    /* A lease lasts from now, however long others wrote. */
+    int64_t now_ms = runner_now_ms(runner);
     rc = claim_in(runner, txn, work, now_ms, max, claimed);
     if (rc == SAP_OK) {
         rc = runner_commit(runner, txn, started_ns, NULL);
@@ -257,16 +264,17 @@ static int claim(SapRunnerV0 *runner, unsigned work, int64_t now_ms, uint32_t ma
         return rc;
     }
     bells_ring(runner->db, &core->local.notes);
+    core->timers_waited = claimed->timers_waited;
     /* Others may lease messages of this worker for shorter than the report knows: it is believed for
      * one lease's time. */
-    int64_t believed_ms = now_ms + core->policy.lease_ttl_ms;
+    int64_t believed_ms = lease_deadline(now_ms, core->policy.lease_ttl_ms);
     core->quiet_until_ms =
         claimed->report.next_expiry_ms < believed_ms ? claimed->report.next_expiry_ms : believed_ms;
     if (work & POLL_OUTBOX) {
         core->outbox_seen = claimed->outbox_seen;
     }
     if (now_ms >= core->next_sweep_ms) {
-        core->next_sweep_ms = now_ms + core->policy.sweep_period_ms;
+        core->next_sweep_ms = lease_deadline(now_ms, core->policy.sweep_period_ms);
     }
     count_claimed(runner, work, claimed);
     mailbox_log_release(&claimed->log);
@@ -585,7 +593,7 @@ int poll_run(SapRunnerV0 *runner, unsigned what, const SapRunnerV0Handler *handl
         rc = SAP_BUSY;
     }
     if (rc == SAP_OK) {
-        rc = claim(runner, work, now_ms, max, &claimed);
+        rc = claim(runner, work, max, &claimed);
     }
     if (rc != SAP_OK) {
         return rc;

@@ -7,6 +7,7 @@
 #include "common/clock.h"
 #include "common/mem.h"
 #include "common/random.h"
+#include "runner/lease_v0.h"
 #include "runner/mailbox_v0.h"
 #include "runner/rows.h"
 #include "runner/wire_v0.h"
@@ -194,6 +195,7 @@ static int make(SapEnv *db, const SapQueueOptions *options, SapQueue **queue_out
         goto free_queue;
     }
     *queue = (SapQueue){
+        .quiet_until_ms = INT64_MIN,
         .db = db,
         .owner = random[0] | 1,
         .id_prefix = random[1],
@@ -245,6 +247,9 @@ int sap_queue_open_db(SapEnv *db, const SapQueueOptions *options, SapQueue **que
     rc = sap_runner_v0_bootstrap_dbis(db);
     if (rc == SAP_OK) {
         rc = sap_runner_v0_ensure_schema_version(db, WIT_RUNTIME_MAJOR, WIT_RUNTIME_MINOR, 1);
+    }
+    if (rc == SAP_OK) {
+        rc = lease_jump_tokens(db);
     }
     if (rc == SAP_OK) {
         rc = worker_of_name(db, name, &queue->worker);
@@ -449,12 +454,12 @@ int sap_queue_touch(SapQueue *queue, SapQueueMessage *message, uint32_t lease_ms
     if (queue == NULL || message == NULL) {
         return SAP_ERROR;
     }
-    int64_t at_ms = queue_now_ms(queue);
     SapRunnerV0Claim claim = message->claim;
     int rc = txn_begin_rc(queue->db, NULL, TXN_WAIT, &txn);
     if (rc != SAP_OK) {
         return rc;
     }
+    int64_t at_ms = queue_now_ms(queue); /* the lease lasts from now, however long others wrote */
     rc = sap_runner_mailbox_v0_touch(txn, &claim, at_ms, lease_ms > 0 ? lease_ms : queue->lease_ms);
     /* A renewal that a crash takes back is a lease that expires: nobody need wait for the disk. */
     rc = queue_end(txn, rc, false);

@@ -321,12 +321,11 @@ static int claim_in(Txn *txn, SapQueue *queue, const SapRunnerV0ClaimOptions *op
 }
 
 /* Claims what there is. SAP_OK with none: what was seen has gone to others, or was nothing to claim. */
-static int claim_now(SapQueue *queue, uint32_t lease_ms, const Look *seen, int64_t at_ms,
-                     SapRunnerV0Claim *claims, uint32_t max, uint32_t *count_out)
+static int claim_now(SapQueue *queue, uint32_t lease_ms, const Look *seen, SapRunnerV0Claim *claims,
+                     uint32_t max, uint32_t *count_out)
 {
     SapRunnerV0ClaimOptions options = {.worker_id = queue->worker,
                                        .owner = queue->owner,
-                                       .now_ms = at_ms,
                                        .lease_ttl_ms = lease_ms > 0 ? lease_ms : queue->lease_ms,
                                        .retry_budget_max = queue->retry_budget_max};
     Txn *txn;
@@ -338,6 +337,9 @@ static int claim_now(SapQueue *queue, uint32_t lease_ms, const Look *seen, int64
         return rc;
     }
     uint64_t base_lsn = txn_base_lsn(txn);
+    /* A lease lasts from now, however long others wrote. */
+    int64_t at_ms = queue_now_ms(queue);
+    options.now_ms = at_ms;
     if (seen->timers_due) {
         rc = move_timers(txn, queue, at_ms);
     }
@@ -389,7 +391,7 @@ static void free_messages(SapQueueMessage **messages, uint32_t count)
 
 /* Memory first: a message that was claimed and cannot be handed out would wait for its lease to
  * expire. */
-static int claim_messages(SapQueue *queue, uint32_t lease_ms, const Look *seen, int64_t at_ms,
+static int claim_messages(SapQueue *queue, uint32_t lease_ms, const Look *seen,
                           SapQueueMessage **messages, uint32_t max, uint32_t *count_out)
 {
     SapRunnerV0Claim few[BATCH_FEW];
@@ -409,7 +411,7 @@ static int claim_messages(SapQueue *queue, uint32_t lease_ms, const Look *seen, 
         rc = messages[made] != NULL ? SAP_OK : SAP_NOMEM;
     }
     if (rc == SAP_OK) {
-        rc = claim_now(queue, lease_ms, seen, at_ms, claims, max, &count);
+        rc = claim_now(queue, lease_ms, seen, claims, max, &count);
     }
     for (uint32_t i = 0; i < count; i++) {
         fill(messages[i], &claims[i]);
@@ -438,7 +440,7 @@ static int claim_or_wait(SapQueue *queue, uint32_t lease_ms, uint32_t timeout_ms
         int rc = look(queue, at_ms, &seen);
 
         if (rc == SAP_OK && (seen.claimable || seen.timers_due)) {
-            rc = claim_messages(queue, lease_ms, &seen, at_ms, messages, max, &count);
+            rc = claim_messages(queue, lease_ms, &seen, messages, max, &count);
             if (rc == SAP_OK && count == 0) {
                 continue; /* and see what is left */
             }

@@ -7,6 +7,7 @@
 #include "common/mem.h"
 #include "common/random.h"
 #include "runner/durable.h"
+#include "runner/lease_v0.h"
 #include "runner/mailbox_v0.h"
 #include "runner/poll.h"
 #include "runner/rows.h"
@@ -176,6 +177,9 @@ int sap_runner_v0_init(SapRunnerV0 *runner, const SapRunnerV0Config *config)
             own_version ? WIT_RUNTIME_MINOR : config->schema_minor,
             config->bootstrap_schema_if_missing);
     }
+    if (rc == SAP_OK) {
+        rc = lease_jump_tokens(config->db);
+    }
     if (rc != SAP_OK) {
         return rc;
     }
@@ -193,6 +197,8 @@ int sap_runner_v0_init(SapRunnerV0 *runner, const SapRunnerV0Config *config)
     core->random_ctx = config->random_ctx;
     core->random(&core->owner, sizeof core->owner, core->random_ctx);
     core->owner |= 1; /* 0 is nobody */
+    core->next_sweep_ms = INT64_MIN;
+    core->quiet_until_ms = INT64_MIN;
     transfer_join(&core->transfers, config->db);
     *runner = (SapRunnerV0){.state = SAP_RUNNER_V0_RUNNING,
                             .worker_id = config->worker_id,

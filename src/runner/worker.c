@@ -5,6 +5,7 @@
 #include "common/clock.h"
 #include "common/mem.h"
 #include "runner/durable.h"
+#include "runner/lease_v0.h"
 #include "runner/mailbox_v0.h"
 #include "runner/poll.h"
 #include "runner/rows.h"
@@ -164,7 +165,10 @@ static int tick(SapRunnerV0Worker *worker, PollResult *result)
         int drained = outbox_drain_from(worker->runner.db, &core->forward_resume, FORWARD_MAX,
                                         forward_one, worker, &sent);
         result->moved += sent;
-        if (drained != SAP_OK) {
+        if (drained != SAP_OK && rc == SAP_OK) {
+            /* Whatever is wrong with the way out, messages were handled, and more may wait. */
+            runner_log(&worker->runner, SAP_RUNNER_V0_LOG_WORKER_ERROR, NULL, drained, 0, 0);
+        } else if (drained != SAP_OK) {
             rc = drained;
         } else if (sent > 0 || core->forward_resume != 0) {
             rc = SAP_OK;
@@ -331,7 +335,7 @@ static void sleep_unless_rung(SapRunnerV0Worker *worker, uint32_t ms, uint64_t h
         time->sleep_ms(ms, time->ctx);
         return;
     }
-    int64_t wake_at_ms = runner_now_ms(&worker->runner) + ms;
+    int64_t wake_at_ms = lease_deadline(runner_now_ms(&worker->runner), ms);
     uint64_t until_ns = clock_mono_ns(NULL) + (uint64_t)ms * 1000000;
     mutex_lock(&core->lock);
     core->wake_at_ms = wake_at_ms;
@@ -378,6 +382,12 @@ static void *loop(void *arg)
         } else if (rc == SAP_BUSY) {
             rc = wait_last(worker);
             waited_lsn = 0;
+            if (rc == SAP_OK && core->forward != NULL &&
+                core->forwarded_lsn != worker->runner.core->last_lsn) {
+                /* Frames for elsewhere are offered when they are on disk, as they are only now. */
+                core->forwarded_lsn = worker->runner.core->last_lsn;
+                continue;
+            }
             if (rc == SAP_OK) {
                 rc = sap_runner_v0_worker_compute_idle_sleep_ms(worker, &sleep_ms);
             }

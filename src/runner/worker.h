@@ -18,6 +18,7 @@ struct SapRunnerV0WorkerCore {
     sap_runner_outbox_v0_forward_fn forward;
     void *forward_ctx;
     uint64_t forward_resume; /* where in the outbox the next tick goes on */
+    uint64_t forwarded_lsn;  /* what the outbox was drained behind, before the last sleep */
 
     Mutex lock; /* of the five below */
     Cond cond;

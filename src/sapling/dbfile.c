@@ -510,7 +510,9 @@ static void look_after_unsynced(DbFile *file, Unsynced *unsynced, uint64_t delay
     /* First this: what is committed from here on says so itself. */
     atomic_store_full(&file->unsynced, false);
     uint64_t newest = newest_txnid(file);
-    bool by_others = dbfile_durable_txnid(file) >= unsynced->newest;
+    /* In periodic mode the delay is a promise, also to those that came since. */
+    bool by_others = file->options.sync_mode == SAP_SYNC_COMMIT &&
+                     dbfile_durable_txnid(file) >= unsynced->newest;
     unsynced->since_ns = 0;
     if (by_others && dbfile_durable_txnid(file) < newest) {
         *unsynced = (Unsynced){.since_ns = now, .newest = newest};
