@@ -400,6 +400,23 @@ START_TEST(period_is_by_the_clock_of_the_options)
 }
 END_TEST
 
+START_TEST(a_period_is_not_prolonged_by_those_who_wait)
+{
+    time_ns = UINT64_C(1000000000);
+    bed.options.clock_ns = tell_time;
+    open_with(SAP_SYNC_PERIODIC, 100);
+    uint64_t first = put_async(1);
+    sleep_ms(100); /* the background thread has seen it; the clock stands still */
+    EXPECT_RC(sap_db_wait_durable(db, first), SAP_OK);
+    uint64_t second = put_async(2);
+    time_ns += UINT64_C(100000000);
+    for (int ms = 0; sap_db_durable_lsn(db) < second; ms++) {
+        EXPECT(ms < PATIENCE_MS, "the period passed without a sync");
+        sleep_ms(1);
+    }
+}
+END_TEST
+
 START_TEST(commits_wait_where_the_log_is_four_times_as_long)
 {
     enum { BYTES = 64 * 1024 };
@@ -608,6 +625,7 @@ int main(void)
     tcase_add_test(tcase, log_that_waited_for_the_period_starts_a_checkpoint);
     tcase_add_test(tcase, so_many_bytes_of_changed_pages_start_a_checkpoint);
     tcase_add_test(tcase, period_is_by_the_clock_of_the_options);
+    tcase_add_test(tcase, a_period_is_not_prolonged_by_those_who_wait);
     tcase_add_test(tcase, commits_wait_where_the_log_is_four_times_as_long);
 #endif
     tcase_add_test(tcase, watches_are_told_of_durable_commits_before_the_commit_returns);

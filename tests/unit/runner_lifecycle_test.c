@@ -1251,6 +1251,92 @@ START_TEST(frames_that_cannot_be_forwarded_hold_up_no_others)
 }
 END_TEST
 
+START_TEST(a_full_inbox_does_not_keep_due_timers_waiting_for_ever)
+{
+    uint8_t frame[POST_FRAME_MAX];
+    uint32_t len = post_frame(frame, ME, POST_NORMAL, "timer");
+    SapTxnCtx *txn;
+
+    start(); /* a batch of one */
+    txn = post_begin(bed.post.db);
+    EXPECT_RC(sap_runner_timer_v0_append(txn, NOW - 1, frame, len, NULL), SAP_OK);
+    post_commit(txn);
+    for (int i = 0; i < 3; i++) {
+        send_to(ME, POST_NORMAL, "a");
+        send_to(ME, POST_NORMAL, "a");
+        tick(SAP_OK, 1);
+    }
+    expect_handled("a timer a ");
+}
+END_TEST
+
+START_TEST(tokens_that_a_crash_could_take_back_are_not_given_out_after_an_open)
+{
+    SapRunnerV0Claim before;
+    SapRunnerV0Claim after;
+
+    start();
+    send_to(99, POST_NORMAL, "a");
+    post_expect_claim(bed.post.db, 99, OTHER_OWNER, NOW, "a", &before);
+    EXPECT_RC(sap_runner_v0_worker_shutdown(&bed.worker), SAP_OK);
+    start();
+    post_expect_claim(bed.post.db, 99, OTHER_OWNER, NOW + 5000, "a", &after);
+    EXPECT(after.token - before.token > UINT32_MAX - 1u, "token %llu after %llu",
+           (unsigned long long)after.token, (unsigned long long)before.token);
+    sap_runner_v0_claim_release(&before);
+    sap_runner_v0_claim_release(&after);
+}
+END_TEST
+
+START_TEST(a_lease_for_ever_and_clocks_before_1970_are_fine)
+{
+    SapRunnerV0Policy policy;
+    SapRunnerV0Claim claim;
+    uint32_t ms = 0;
+
+    /* A lease of another, left behind before the clock's zero, is found. */
+    bed.clock.now_ms = -1000000;
+    start();
+    send_to(ME, POST_NORMAL, "a");
+    post_expect_claim(bed.post.db, ME, OTHER_OWNER, -1000000, "a", &claim);
+    sap_runner_v0_claim_release(&claim);
+    bed.clock.now_ms += 5000;
+    tick(SAP_OK, 1);
+    expect_handled("a ");
+
+    /* With leases that never end, one of another is no work. */
+    sap_runner_v0_policy_default(&policy);
+    policy.lease_ttl_ms = INT64_MAX;
+    EXPECT_RC(sap_runner_v0_worker_set_policy(&bed.worker, &policy), SAP_OK);
+    bed.clock.now_ms = NOW;
+    send_to(ME, POST_NORMAL, "b");
+    post_expect_claim(bed.post.db, ME, OTHER_OWNER, NOW, "b", &claim);
+    sap_runner_v0_claim_release(&claim);
+    tick(SAP_BUSY, 0);
+    EXPECT_RC(sap_runner_v0_worker_compute_idle_sleep_ms(&bed.worker, &ms), SAP_OK);
+    EXPECT(ms > 0, "no sleep");
+}
+END_TEST
+
+START_TEST(a_forwarder_that_fails_does_not_spoil_the_tick_that_handled_messages)
+{
+    bed.config.forward = forward;
+    bed.config.forward_ctx = &bed;
+    bed.forward_rc = SAP_IO;
+    start();
+    put_out(99, "far");
+    send_to(ME, POST_NORMAL, "a");
+    tick(SAP_OK, 1);
+    EXPECT(logs_of(SAP_RUNNER_V0_LOG_WORKER_ERROR) == 1, "nothing was said");
+    tick(SAP_BUSY, 0); /* the frames behind it have their turn: there is none */
+    tick(SAP_IO, 0);
+    bed.forward_rc = SAP_OK;
+    tick(SAP_BUSY, 0);
+    tick(SAP_OK, 0);
+    EXPECT(strcmp(bed.forwarded, "far ") == 0, "forwarded '%s'", bed.forwarded);
+}
+END_TEST
+
 START_TEST(is_local_decides_and_the_rest_is_forwarded_or_stays)
 {
     bed.config.max_batch = 10;
@@ -1557,6 +1643,10 @@ static Suite *make_suite(void)
     tcase_add_test(tc, without_a_forwarder_all_workers_are_local);
     tcase_add_test(tc, with_a_forwarder_only_this_worker_is_local);
     tcase_add_test(tc, frames_that_cannot_be_forwarded_hold_up_no_others);
+    tcase_add_test(tc, a_full_inbox_does_not_keep_due_timers_waiting_for_ever);
+    tcase_add_test(tc, tokens_that_a_crash_could_take_back_are_not_given_out_after_an_open);
+    tcase_add_test(tc, a_lease_for_ever_and_clocks_before_1970_are_fine);
+    tcase_add_test(tc, a_forwarder_that_fails_does_not_spoil_the_tick_that_handled_messages);
     tcase_add_test(tc, is_local_decides_and_the_rest_is_forwarded_or_stays);
     tcase_add_test(tc, a_due_timer_for_a_worker_elsewhere_is_forwarded);
     tcase_add_test(tc, expired_ids_are_swept_in_small_portions_and_not_too_often);

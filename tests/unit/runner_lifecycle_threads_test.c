@@ -2,6 +2,7 @@
 #include "common/bytes.h"
 #include "common/clock.h"
 #include "support/expect.h"
+#include "support/files.h"
 #include "support/post.h"
 #include "support/sanitized.h"
 #include "support/suite.h"
@@ -543,6 +544,49 @@ START_TEST(workers_wake_each_other_through_the_outbox)
 }
 END_TEST
 
+static atomic_uint forwarded;
+
+static int count_forwarded(const void *frame, uint32_t len, uint64_t seq, void *ctx)
+{
+    (void)frame;
+    (void)len;
+    (void)seq;
+    (void)ctx;
+    atomic_fetch_add(&forwarded, 1);
+    return SAP_OK;
+}
+
+static int send_away(SapRunnerHostV0 *host, const SapRunnerV0Message *msg, void *ctx)
+{
+    SapRunnerV0Message out = {
+        .to_worker = 99, .payload = msg->payload, .payload_len = msg->payload_len};
+
+    (void)ctx;
+    return sap_runner_host_v0_emit(host, &out);
+}
+
+/* In a file, where what a block sends is on disk only later than it commits. */
+START_TEST(what_is_for_elsewhere_is_forwarded_before_the_worker_sleeps)
+{
+    FileBed file;
+    SapRunnerV0Worker worker;
+    SapRunnerV0WorkerConfig config = config_of(NULL);
+
+    file_bed_start(&file);
+    SapEnv *db = file_bed_open(&file);
+    config.runner.db = db;
+    config.handler.atomic = send_away;
+    config.forward = count_forwarded;
+    EXPECT_RC(sap_runner_v0_worker_init(&worker, &config), SAP_OK);
+    post_send(db, ME, POST_NORMAL, "before it started");
+    EXPECT_RC(sap_runner_v0_worker_start(&worker), SAP_OK);
+    wait_for(&forwarded, 1);
+    EXPECT_RC(sap_runner_v0_worker_shutdown(&worker), SAP_OK);
+    file_bed_close(db);
+    file_bed_end(&file);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *suite = suite_create("runner_lifecycle_threads");
@@ -550,6 +594,7 @@ static Suite *make_suite(void)
 
     tcase_set_timeout(tc, TIMEOUT_S);
     tcase_add_checked_fixture(tc, setup, teardown);
+    tcase_add_test(tc, what_is_for_elsewhere_is_forwarded_before_the_worker_sleeps);
     tcase_add_test(tc, a_worker_is_started_stopped_and_started_again);
     tcase_add_test(tc, an_idle_worker_is_woken_by_a_message_and_by_a_timer);
     tcase_add_test(tc, a_timer_that_comes_before_the_one_it_sleeps_for_wakes_the_worker);
