@@ -6,7 +6,7 @@ set -eu
 copy=$(mktemp -d "${TMPDIR:-/tmp}/sapling-reproducible-build-XXXXXX")
 trap 'rm -rf "$copy"' EXIT
 mkdir "$copy/elsewhere"
-cp -RL Makefile VERSION mk src include tools "$copy/elsewhere/"
+cp -RL Makefile VERSION mk src generated include tools "$copy/elsewhere/"
 
 # A fresh make, not a part of the one that called this: none of its options apply.
 unset MAKEFLAGS MFLAGS MAKELEVEL PWD

@@ -5,12 +5,14 @@
 
 #include <stddef.h>
 
-static struct {
+typedef struct BellList {
     Mutex lock;
-    SAP_ATOMIC(uint32_t)
-    count; /* looked at without the lock: senders need no lock without workers */
+    /* Looked at without the lock: where there are no workers, senders take none. */
+    SAP_ATOMIC(uint32_t) count;
     Bell *first;
-} bells = {.lock = MUTEX_STATIC};
+} BellList;
+
+static BellList bells = {.lock = MUTEX_STATIC};
 
 void bells_add(Bell *bell)
 {
