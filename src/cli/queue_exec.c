@@ -24,8 +24,6 @@
 #include "cli/queue.h"
 #include "common/clock.h"
 
-extern char **environ;
-
 /* A lease is renewed when a quarter of it is gone: the file may be busy once or twice. */
 enum { LEASE_DEFAULT_MS = 30000, RENEWALS = 4, PATIENCE_LEAST_MS = 2000 };
 

@@ -62,9 +62,10 @@ static int keep(const AccessMessage *message, void *ctx)
     rc = rc == SAP_OK ? buf_reserve(&claimed->bytes,
                                     message->id.len + message->trace.len + message->payload.len + 1)
                       : rc;
-    Slice *const parts[] = {&claimed->message.id, &claimed->message.trace,
-                            &claimed->message.payload};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts && rc == SAP_OK; i++) {
+    enum { PARTS = 3 };
+    Slice *const parts[PARTS] = {&claimed->message.id, &claimed->message.trace,
+                                 &claimed->message.payload};
+    for (size_t i = 0; i < PARTS && rc == SAP_OK; i++) {
         const uint8_t *at = claimed->bytes.data + claimed->bytes.len;
         rc = buf_append(&claimed->bytes, parts[i]->data, parts[i]->len);
         parts[i]->data = parts[i]->data == NULL ? NULL : at;
@@ -173,8 +174,11 @@ static int take_messages(Pop *pop, const Plan *plan)
 {
     Batch *batch = (Batch *)calloc(1, sizeof *batch);
     uint64_t taken = 0;
-    int code = batch == NULL ? ui_no_memory(pop->call->ui) : EXIT_DONE;
+    int code = EXIT_DONE;
 
+    if (batch == NULL) {
+        return ui_no_memory(pop->call->ui);
+    }
     while (taken < plan->count && code == EXIT_DONE) {
         uint64_t left = plan->count - taken;
         uint32_t max = pop->command != NULL ? 1 : (uint32_t)(left < BATCH_MOST ? left : BATCH_MOST);

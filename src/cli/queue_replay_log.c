@@ -324,7 +324,7 @@ static int show(const Log *log, const bool *first, size_t *shown)
         (*shown)++;
         if (log->call->ui->json) {
             code = print_json(log, &log->events[i]);
-        } else if (first[i]) {
+        } else if (first != NULL && first[i]) {
             code = print_heading(log, &log->events[i]);
             print_event(&log->events[i]);
             for (size_t j = log->events[i].next; j != 0; j = log->events[j].next) {

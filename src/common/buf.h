@@ -36,6 +36,13 @@ typedef struct Buf {
 /* Makes an empty buffer of whatever was in *buf. Allocates nothing; all-zero bytes are the same. */
 void buf_init(Buf *buf);
 
+/* A buffer in room of the caller's, for what is known to fit: it is not released, and nothing is
+ * appended beyond `cap`. */
+static inline Buf buf_in(void *room, size_t cap)
+{
+    return (Buf){(uint8_t *)room, 0, cap};
+}
+
 /* Gives the memory back and leaves an empty buffer, usable again. */
 void buf_release(Buf *buf);
 

@@ -181,10 +181,10 @@ int local_queue_push(Queues *queues, const char *name, const AccessPush *push,
                                    .trace_id_len = (uint32_t)push->trace.len,
                                    .dedupe = push->dedupe,
                                    .high_priority = push->high_priority,
-                                   .delay_ms = push->delay_ms,
-                                   .seqs = seqs};
+                                   .delay_ms = push->delay_ms};
     int rc = queue_of(queues, name, true, &queue, reason);
 
+    options.seqs = seqs;
     if (rc != SAP_OK || count == 0) {
         return rc;
     }
@@ -441,14 +441,14 @@ int local_letters(Queues *queues, const char *name,
                   int (*fn)(const AccessLetter *letter, void *ctx), void *ctx, Reason *reason)
 {
     LetterSink sink = {.fn = fn, .ctx = ctx, .one = name != NULL};
-    SapQueue *queue;
+    SapQueue *queue = NULL;
     Txn *txn;
     int rc = name == NULL ? SAP_OK : queue_of(queues, name, false, &queue, reason);
 
     if (rc != SAP_OK || !has_letters(queues->db)) {
         return rc;
     }
-    sink.only = name == NULL ? 0 : (uint64_t)sap_queue_worker(queue);
+    sink.only = queue == NULL ? 0 : (uint64_t)sap_queue_worker(queue);
     rc = sap_queue_list(queues->db, add_owner, &sink.owners);
     if (rc == SAP_OK) {
         rc = txn_begin_rc(queues->db, NULL, TXN_RDONLY, &txn);

@@ -25,7 +25,7 @@ int wire_put_claim(Buf *buf, const AccessClaim *claim);
 int wire_get_claim(ByteReader *reader, AccessClaim *claim_out);
 
 /* u64 seq, u64 token, u32 attempts, i64 sent, i64 deadline, u8 leased, id, trace, payload */
-int wire_put_message(Buf *buf, const AccessMessage *message);
+int wire_put_message(Buf *buf, const AccessMessage *m);
 int wire_get_message(ByteReader *reader, AccessMessage *message_out);
 
 /* u8 op, i32 rc, i64 ms */

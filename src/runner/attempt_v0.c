@@ -1,6 +1,7 @@
 /* attempt_v0.c - see attempt_v0.h. */
 #include "runner/attempt_v0.h"
 
+#include "common/assert.h"
 #include "common/clock.h"
 #include "common/random.h"
 #include "runner/durable.h"
@@ -173,6 +174,7 @@ int sap_runner_attempt_v0_run(const SapRunnerAttemptV0 *attempt, SapRunnerAttemp
     }
     if (rc == SAP_OK) {
         SapRunnerTxCtxV0 *ctx = made != NULL ? made : attempt->ctx;
+        SAP_ASSERT(ctx != NULL);
         ctx->running = true;
         rc = run_until_done(attempt, ctx, &stats);
         ctx->running = false;

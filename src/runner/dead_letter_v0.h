@@ -8,9 +8,9 @@
 #include "sapling/runner_v0.h"
 
 /* Moves the inbox row there, with its lease (if any) and retry count gone. */
-int dead_letter_move_row(Txn *txn, uint64_t worker, uint64_t seq, uint32_t attempts, int rc);
+int dead_letter_move_row(Txn *txn, uint64_t worker, uint64_t seq, uint32_t attempts, int why);
 
 /* Keeps a frame that is in no inbox, under a new number of the worker's. */
-int dead_letter_put(Txn *txn, uint64_t worker, const void *frame, uint32_t frame_len, int rc);
+int dead_letter_put(Txn *txn, uint64_t worker, const void *frame, uint32_t frame_len, int why);
 
 #endif

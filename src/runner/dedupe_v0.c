@@ -21,7 +21,7 @@ static IdKey id_key(bool seen, const void *id, uint32_t id_len)
 {
     IdKey key;
     uint8_t hash[HASH128_SIZE];
-    Buf buf = {key.bytes, 0, sizeof key.bytes};
+    Buf buf = buf_in(key.bytes, sizeof key.bytes);
     CodecBytes bytes = {(uint8_t *)(uintptr_t)id, id_len};
     int rc;
 
@@ -63,7 +63,7 @@ int dedupe_set_retries(Txn *txn, const void *id, uint32_t id_len, uint32_t count
         return rc == SAP_NOTFOUND ? SAP_OK : rc;
     }
     uint8_t bytes[4];
-    Buf buf = {bytes, 0, sizeof bytes};
+    Buf buf = buf_in(bytes, sizeof bytes);
     int rc = wit_runtime_retry_value_encode(&(WitRuntimeRetryValue){count}, &buf, NULL);
     SAP_ASSERT(rc == SAP_OK && buf.data == bytes);
     return txn_put_dbi(txn, WIT_DBI_DEDUPE, key.bytes, key.len, bytes, (uint32_t)buf.len);
@@ -88,7 +88,7 @@ static int read_seen(Txn *txn, const IdKey *key, int64_t now_ms, WitRuntimeSeenV
 
 static void encode_seen(const WitRuntimeSeenValue *row, uint8_t bytes[SEEN_SIZE])
 {
-    Buf buf = {bytes, 0, SEEN_SIZE};
+    Buf buf = buf_in(bytes, SEEN_SIZE);
     int rc = wit_runtime_seen_value_encode(row, &buf, NULL);
 
     SAP_ASSERT(rc == SAP_OK && buf.data == bytes && buf.len == SEEN_SIZE);

@@ -47,7 +47,7 @@ int lease_decode(const void *val, uint32_t val_len, SapRunnerV0Lease *lease_out)
 
 void lease_encode(const SapRunnerV0Lease *lease, uint8_t row_out[LEASE_SIZE])
 {
-    Buf buf = {row_out, 0, LEASE_SIZE};
+    Buf buf = buf_in(row_out, LEASE_SIZE);
     WitRuntimeDbi3LeasesValue row = {.owner = lease->owner,
                                      .deadline = lease->deadline_ms,
                                      .attempts = lease->attempts,

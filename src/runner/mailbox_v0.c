@@ -325,7 +325,7 @@ static int find_expired(Txn *txn, const SapRunnerV0ClaimOptions *options, Expire
         uint32_t key_len;
         uint32_t val_len;
         uint64_t worker;
-        SapRunnerV0Lease lease;
+        SapRunnerV0Lease lease = {0};
 
         rc = cursor_get(cur, &key, &key_len, &val, &val_len);
         if (rc == SAP_OK) {
@@ -757,7 +757,7 @@ int mailbox_remove(Txn *txn, const SapRunnerV0Claim *claim)
 int sap_runner_mailbox_v0_ack(SapTxnCtx *txn, const SapRunnerV0Claim *claim, int64_t now_ms,
                               uint64_t dedupe_ttl_ms)
 {
-    SapRunnerV0Message msg;
+    SapRunnerV0Message msg = {0};
     int rc = mailbox_remove(txn, claim);
 
     if (rc == SAP_OK) {

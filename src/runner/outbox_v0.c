@@ -29,7 +29,7 @@ int outbox_is_local(int64_t worker, void *ctx)
 
 static void outbox_key(uint64_t seq, uint8_t key[KEY_SIZE])
 {
-    Buf buf = {key, 0, KEY_SIZE};
+    Buf buf = buf_in(key, KEY_SIZE);
     int rc = wit_runtime_dbi2_outbox_key_encode(&(WitRuntimeDbi2OutboxKey){seq}, &buf, NULL);
 
     SAP_ASSERT(rc == SAP_OK && buf.data == key && buf.len == KEY_SIZE);

@@ -70,7 +70,7 @@ static int find_name(Txn *txn, const char *key, int64_t *worker_out)
 static int add_name(Txn *txn, const char *key, int64_t *worker_out)
 {
     uint8_t bytes[8];
-    Buf buf = {bytes, 0, sizeof bytes};
+    Buf buf = buf_in(bytes, sizeof bytes);
     uint64_t number;
     int rc = row_take_number(txn, "queues", NULL, &number);
 

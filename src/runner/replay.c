@@ -32,7 +32,7 @@ int sap_runner_v0_replay_encode(const SapRunnerV0ReplayEvent *event, int64_t tim
     if (cap < *len_out) {
         return SAP_FULL;
     }
-    Buf out = {buf, 0, cap};
+    Buf out = buf_in(buf, cap);
     WitRuntimeReplayEvent row = {.kind = (WitRuntimeReplayKind)event->kind,
                                  .worker = event->worker_id,
                                  .seq = event->seq,

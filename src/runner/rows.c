@@ -10,7 +10,7 @@
 RowKey row_message_key(uint64_t worker, uint64_t seq)
 {
     RowKey key;
-    Buf buf = {key.bytes, 0, sizeof key.bytes};
+    Buf buf = buf_in(key.bytes, sizeof key.bytes);
     int rc = wit_runtime_dbi1_inbox_key_encode(&(WitRuntimeDbi1InboxKey){worker, seq}, &buf, NULL);
 
     SAP_ASSERT(rc == SAP_OK && buf.data == key.bytes && buf.len == ROW_KEY_SIZE);
@@ -20,7 +20,7 @@ RowKey row_message_key(uint64_t worker, uint64_t seq)
 RowKey row_timer_key(int64_t due_ms, uint64_t seq)
 {
     RowKey key;
-    Buf buf = {key.bytes, 0, sizeof key.bytes};
+    Buf buf = buf_in(key.bytes, sizeof key.bytes);
     int rc =
         wit_runtime_dbi4_timers_key_encode(&(WitRuntimeDbi4TimersKey){due_ms, seq}, &buf, NULL);
 
@@ -64,7 +64,7 @@ int row_mark_next(const void *val, uint32_t val_len, uint32_t count,
                   uint8_t mark_out[ROW_MARK_SIZE], uint64_t *number_out)
 {
     WitRuntimeHighWaterMark mark = {0};
-    Buf buf = {mark_out, 0, ROW_MARK_SIZE};
+    Buf buf = buf_in(mark_out, ROW_MARK_SIZE);
     int rc = val == NULL
                  ? SAP_OK
                  : row_decoded(wit_runtime_high_water_mark_decode(val, val_len, &mark, NULL));

@@ -115,7 +115,7 @@ int sap_runner_v0_ensure_schema_version(SapEnv *db, uint16_t major, uint16_t min
     rc = check_marker(txn, major, minor);
     if (rc == SAP_NOTFOUND) {
         uint8_t bytes[8];
-        Buf buf = {bytes, 0, sizeof bytes};
+        Buf buf = buf_in(bytes, sizeof bytes);
         rc = wit_runtime_schema_marker_encode(&(WitRuntimeSchemaMarker){major, minor}, &buf, NULL);
         SAP_ASSERT(rc == SAP_OK && buf.data == bytes);
         rc = txn_put(txn, SAP_RUNNER_V0_SCHEMA_KEY, sizeof SAP_RUNNER_V0_SCHEMA_KEY - 1, bytes,

@@ -27,7 +27,7 @@ typedef struct Entry {
     void (*free_fn)(void *buf, size_t len);
 } Entry;
 
-enum { FIRST_CHAINS = 64 };
+enum { FIRST_CHAINS = 64, CHAIN_SIZE = sizeof(void *) };
 
 static struct {
     Mutex lock;
@@ -57,8 +57,7 @@ static Entry **chain_of(SapTransferTicket ticket)
 /* Replaces the table by an empty one of so many chains; the entries are the caller's. */
 static void use_chains(Entry **chains, size_t chain_count)
 {
-    mem_free(MEM_RUNNER, table.chains,
-             table.chains == NULL ? 0 : table.chain_count * sizeof *chains);
+    mem_free(MEM_RUNNER, table.chains, table.chains == NULL ? 0 : table.chain_count * CHAIN_SIZE);
     table.chains = chains;
     table.chain_count = chain_count;
 }
@@ -74,7 +73,7 @@ static void link_entry(Entry *entry)
 static void grow(void)
 {
     size_t chain_count = table.chain_count * 2;
-    Entry **chains = mem_zalloc(MEM_RUNNER, chain_count * sizeof *chains);
+    Entry **chains = mem_zalloc(MEM_RUNNER, chain_count * CHAIN_SIZE);
 
     if (chains == NULL) {
         return;

@@ -318,11 +318,11 @@ int saved_state_take(ByteReader *reader, uint32_t *id, Slice *bytes)
     if (reader->left == 0) {
         return SAP_NOTFOUND; /* they fill the run */
     }
-    int rc = reader_u8(reader, &tag);
+    (void)reader_u8(reader, &tag); /* there is one */
     if (tag == SAVED_END) {
         return all_zeros(reader) ? SAP_NOTFOUND : SAP_CORRUPT;
     }
-    rc = tag == SAVED_STATE ? reader_u8(reader, &number) : SAP_CORRUPT;
+    int rc = tag == SAVED_STATE ? reader_u8(reader, &number) : SAP_CORRUPT;
     if (rc == SAP_OK) {
         rc = reader_u32le(reader, &len);
     }
