@@ -9,7 +9,7 @@
 
 RowKey row_message_key(uint64_t worker, uint64_t seq)
 {
-    RowKey key;
+    RowKey key = {{0}};
     Buf buf = buf_in(key.bytes, sizeof key.bytes);
     int rc = wit_runtime_dbi1_inbox_key_encode(&(WitRuntimeDbi1InboxKey){worker, seq}, &buf, NULL);
 
@@ -19,7 +19,7 @@ RowKey row_message_key(uint64_t worker, uint64_t seq)
 
 RowKey row_timer_key(int64_t due_ms, uint64_t seq)
 {
-    RowKey key;
+    RowKey key = {{0}};
     Buf buf = buf_in(key.bytes, sizeof key.bytes);
     int rc =
         wit_runtime_dbi4_timers_key_encode(&(WitRuntimeDbi4TimersKey){due_ms, seq}, &buf, NULL);
