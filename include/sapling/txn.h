@@ -83,7 +83,7 @@ typedef struct SapSubsystemCallbacks {
     /* A checkpoint or a copy is made: writes the bytes from which apply() makes `state` of NULL. It is
      * a committed state that is not NULL, or, for a copy, that of a read transaction as on_begin left
      * it. Writers may have to wait meanwhile. At most 1 GiB, all subsystems together (SAP_FULL). An
-     * error code: no checkpoint or copy, for now. */
+     * error code: that checkpoint or copy is not made; the next tries again. */
     int (*save)(void *ctx, void *state, sap_write_fn write, void *write_ctx);
     void *ctx; /* for those three; borrowed until the environment is destroyed */
 } SapSubsystemCallbacks;
