@@ -24,7 +24,8 @@ typedef struct OpenQueue {
 
 struct Queues {
     DB *db;
-    Mutex mutex; /* the list, and whether it is interrupted */
+    Mutex opening; /* whoever opens one that is not in the list; taken before `mutex` */
+    Mutex mutex;   /* the list, and whether it is interrupted; never held for long */
     OpenQueue *open;
     bool interrupted;
 };
@@ -37,7 +38,11 @@ int queues_new(DB *db, Queues **queues_out)
         return SAP_NOMEM;
     }
     queues->db = db;
-    if (!mutex_init(&queues->mutex)) {
+    bool opening = mutex_init(&queues->opening);
+    if (!opening || !mutex_init(&queues->mutex)) {
+        if (opening) {
+            mutex_destroy(&queues->opening);
+        }
         mem_free(MEM_COMMON, queues, sizeof *queues);
         return SAP_NOMEM;
     }
@@ -67,6 +72,7 @@ void queues_free(Queues *queues)
         mem_free(MEM_COMMON, open, sizeof *open);
     }
     mutex_destroy(&queues->mutex);
+    mutex_destroy(&queues->opening);
     mem_free(MEM_COMMON, queues, sizeof *queues);
 }
 
@@ -109,6 +115,20 @@ static int check_exists(Queues *queues, const char *name)
     return rc == STOPPED ? SAP_OK : rc == SAP_OK ? SAP_NOTFOUND : rc;
 }
 
+/* The queue of the name among those that are open, or NULL. */
+static SapQueue *find_open(Queues *queues, const char *name)
+{
+    SapQueue *found = NULL;
+
+    mutex_lock(&queues->mutex);
+    for (const OpenQueue *open = queues->open; open != NULL && found == NULL; open = open->next) {
+        found = strcmp(open->name, name) == 0 ? open->queue : NULL;
+    }
+    mutex_unlock(&queues->mutex);
+    return found;
+}
+
+/* With `opening` held: while a writer keeps this waiting, the open queues go on. */
 static int open_new(Queues *queues, const char *name, SapQueue **queue_out)
 {
     static const struct timespec moment = {.tv_nsec = 1000000};
@@ -128,12 +148,14 @@ static int open_new(Queues *queues, const char *name, SapQueue **queue_out)
         return rc;
     }
     (void)snprintf(open->name, sizeof open->name, "%s", name);
+    *queue_out = open->queue;
+    mutex_lock(&queues->mutex);
     if (queues->interrupted) {
         sap_queue_interrupt(open->queue);
     }
     open->next = queues->open;
     queues->open = open;
-    *queue_out = open->queue;
+    mutex_unlock(&queues->mutex);
     return SAP_OK;
 }
 
@@ -142,23 +164,22 @@ static int open_new(Queues *queues, const char *name, SapQueue **queue_out)
 static int queue_of(Queues *queues, const char *name, bool create, SapQueue **queue_out,
                     Reason *reason)
 {
-    int rc = SAP_NOTFOUND;
+    int rc = SAP_OK;
 
     if (name[0] == '\0' || strlen(name) > NAME_MAX_LEN) {
         return reason_set(reason, SAP_ERROR, "the name of a queue has 1 to %d bytes", NAME_MAX_LEN);
     }
-    mutex_lock(&queues->mutex);
-    for (const OpenQueue *open = queues->open; open != NULL && rc != SAP_OK; open = open->next) {
-        if (strcmp(open->name, name) == 0) {
-            *queue_out = open->queue;
-            rc = SAP_OK;
-        }
+    *queue_out = find_open(queues, name);
+    if (*queue_out != NULL) {
+        return SAP_OK;
     }
-    if (rc != SAP_OK) {
+    mutex_lock(&queues->opening);
+    *queue_out = find_open(queues, name);
+    if (*queue_out == NULL) {
         rc = create ? SAP_OK : check_exists(queues, name);
         rc = rc == SAP_OK ? open_new(queues, name, queue_out) : rc;
     }
-    mutex_unlock(&queues->mutex);
+    mutex_unlock(&queues->opening);
     if (rc == SAP_CONFLICT) {
         return reason_set(reason, rc,
                           "its queues are of another version: use the version that wrote them");

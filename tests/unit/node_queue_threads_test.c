@@ -2,6 +2,7 @@
 #include "common/clock.h"
 #include "common/mem.h"
 #include "node/access.h"
+#include "node/queues.h"
 #include "node/wire_queue.h"
 #include "support/expect.h"
 #include "support/files.h"
@@ -325,6 +326,58 @@ START_TEST(one_who_waits_through_the_socket_keeps_nobody_from_anything)
 }
 END_TEST
 
+typedef struct Opener {
+    pthread_t thread;
+    Queues *queues;
+    atomic_bool done;
+} Opener;
+
+static void *open_another(void *arg)
+{
+    Opener *opener = arg;
+    Slice one = text("x");
+    Reason reason = {0};
+    uint64_t seq = 0;
+
+    EXPECT_RC(local_queue_push(opener->queues, "new", &(AccessPush){0}, &one, 1, &seq, &reason),
+              SAP_OK);
+    atomic_store(&opener->done, true);
+    return NULL;
+}
+
+START_TEST(a_queue_that_waits_to_be_opened_keeps_the_open_ones_from_nothing)
+{
+    FileBed bed;
+    Slice one = text("x");
+    Opener opener = {.done = false};
+    SapQueueStat stat;
+    Reason reason = {0};
+    uint64_t seq = 0;
+
+    file_bed_start(&bed);
+    DB *db = file_bed_open(&bed);
+    EXPECT_RC(queues_new(db, &opener.queues), SAP_OK);
+    EXPECT_RC(local_queue_push(opener.queues, "old", &(AccessPush){0}, &one, 1, &seq, &reason),
+              SAP_OK);
+    SapTxnCtx *writer = sap_txn_begin(db, NULL, 0);
+    EXPECT(writer != NULL, "no transaction");
+    EXPECT(pthread_create(&opener.thread, NULL, open_another, &opener) == 0, "no thread");
+    for (int i = 0; i < 50; i++) {
+        EXPECT_RC(local_queue_stat(opener.queues, "old", &stat, &reason), SAP_OK);
+        EXPECT(stat.ready == 1, "the message is gone");
+        (void)usleep(2000);
+    }
+    EXPECT(!atomic_load(&opener.done), "it was opened beside a writer");
+    sap_txn_abort(writer);
+    pthread_join(opener.thread, NULL);
+    EXPECT_RC(local_queue_stat(opener.queues, "new", &stat, &reason), SAP_OK);
+    EXPECT(stat.ready == 1, "the message was not pushed");
+    queues_free(opener.queues);
+    file_bed_close(db);
+    file_bed_end(&bed);
+}
+END_TEST
+
 START_TEST(an_owner_closes_at_once_though_others_wait_and_they_go_on_waiting)
 {
     FileBed bed;
@@ -484,6 +537,7 @@ int main(void)
     tcase_add_test(tcase, the_owner_and_others_get_the_same_answers);
     tcase_add_test(tcase, a_message_that_its_taker_refuses_is_put_back);
     tcase_add_test(tcase, one_who_waits_through_the_socket_keeps_nobody_from_anything);
+    tcase_add_test(tcase, a_queue_that_waits_to_be_opened_keeps_the_open_ones_from_nothing);
     tcase_add_test(tcase, an_owner_closes_at_once_though_others_wait_and_they_go_on_waiting);
     tcase_add_test(tcase, a_message_claimed_for_one_who_has_gone_is_put_back);
     tcase_add_test(tcase, each_message_is_handled_once_while_owners_come_and_go);
