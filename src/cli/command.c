@@ -444,7 +444,7 @@ static const Command *find_command(const Parse *parse, int *at, int *code_out)
         }
     }
     if (*at >= parse->argc) {
-        help_overview(ui, NULL);
+        help_first(ui);
         *code_out = ui_finish(ui);
         return NULL;
     }

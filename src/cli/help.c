@@ -54,7 +54,7 @@ static const Group groups[] = {
      "sapling db put shop.db apple 3 && sapling db scan shop.db", "db load"},
     {"queue", "durable message queues in a file",
      "sapling queue push work.db hello && sapling queue pop work.db", "queue pop"},
-    {NULL, "a durable store in a file, from the command line",
+    {NULL, "durable rows and queues in a file, from the command line",
      "sapling db put shop.db apple 3 && sapling db scan shop.db", "db scan"},
 };
 
@@ -68,10 +68,57 @@ static const Group *group_of(const char *name)
     return group;
 }
 
+/* Those of the bare command. */
+static const char *const first_ten[] = {"db put",    "db load",   "db get",    "db scan",
+                                        "db stat",   "db backup", "db verify", "queue push",
+                                        "queue pop", "queue stat"};
+
+static bool is_first(const char *name)
+{
+    for (size_t i = 0; i < sizeof first_ten / sizeof first_ten[0]; i++) {
+        if (strcmp(first_ten[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The commands of a group, or of all with NULL; `first`: only the ten to begin with. */
+static void list_by_task(const Ui *ui, const char *group, bool first)
+{
+    const char *task = NULL;
+
+    for (uint32_t i = 0; i < command_count; i++) {
+        const Command *command = &commands[i];
+        char name[64];
+
+        (void)snprintf(name, sizeof name, "%s%s%s", command->group != NULL ? command->group : "",
+                       command->group != NULL ? " " : "", command->name);
+        if (!in_overview(command, group) || (first && !is_first(name))) {
+            continue;
+        }
+        if (task == NULL || strcmp(task, command->task) != 0) {
+            task = command->task;
+            (void)putchar('\n');
+            heading(ui, task);
+        }
+        (void)printf("  %-17s %s\n", name, command->summary);
+    }
+}
+
+void help_first(const Ui *ui)
+{
+    const Group *about = group_of(NULL);
+
+    (void)printf("sapling - %s\n", about->summary);
+    list_by_task(ui, NULL, true);
+    (void)printf("\nTry: %s\nAll commands: sapling help; one of them: sapling help %s\n",
+                 about->first, about->more);
+}
+
 void help_overview(const Ui *ui, const char *group)
 {
     const Group *about = group_of(group);
-    const char *task = NULL;
 
     if (group == NULL) {
         (void)printf("sapling - %s\n\nUsage: sapling COMMAND [OPTION]... [ARGUMENT]...\n",
@@ -81,22 +128,7 @@ void help_overview(const Ui *ui, const char *group)
                      "Usage: sapling %s COMMAND [OPTION]... FILE [ARGUMENT]...\n",
                      group, about->summary, group);
     }
-    for (uint32_t i = 0; i < command_count; i++) {
-        const Command *command = &commands[i];
-        char name[64];
-
-        if (!in_overview(command, group)) {
-            continue;
-        }
-        if (task == NULL || strcmp(task, command->task) != 0) {
-            task = command->task;
-            (void)putchar('\n');
-            heading(ui, task);
-        }
-        (void)snprintf(name, sizeof name, "%s%s%s", command->group != NULL ? command->group : "",
-                       command->group != NULL ? " " : "", command->name);
-        (void)printf("  %-17s %s\n", name, command->summary);
-    }
+    list_by_task(ui, group, false);
     (void)printf("\nTry: %s\nMore: sapling help %s; all of it: man sapling\n", about->first,
                  about->more);
 }
@@ -267,7 +299,7 @@ static void help_man(void)
     (void)puts(
         ".\\\" Made by `sapling help --man`.\n"
         ".TH SAPLING 1 \"\" \"sapling " VERSION_TEXT "\" \"Sapling\"\n"
-        ".SH NAME\nsapling \\- a durable store in a file, from the command line\n"
+        ".SH NAME\nsapling \\- durable rows and queues in a file, from the command line\n"
         ".SH SYNOPSIS\n\\fBsapling\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR]... "
         "[\\fIARGUMENT\\fR]...\n"
         ".SH DESCRIPTION\n"

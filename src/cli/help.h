@@ -7,6 +7,8 @@
 #include "cli/command.h"
 
 void help_version(const Ui *ui);
+/* The ten commands to begin with, by task. */
+void help_first(const Ui *ui);
 /* All commands by task; of a group: its own. */
 void help_overview(const Ui *ui, const char *group);
 void help_command(const Ui *ui, const Command *command);

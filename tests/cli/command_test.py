@@ -137,7 +137,7 @@ class Case(unittest.TestCase):
 # ---- Help and words -----------------------------------------------------------------------------
 
 def verbs():
-    text = subprocess.run([COMMAND], capture_output=True, text=True, check=True).stdout
+    text = subprocess.run([COMMAND, "help"], capture_output=True, text=True, check=True).stdout
     return [m.split() for m in re.findall(r"^  ((?:(?:db|queue) )?[a-z-]+(?: [a-z]+)?) {2,}\S", text, re.M)]
 
 
@@ -170,10 +170,13 @@ class Help(Case):
         self.assertGreaterEqual(count, 48)
 
     def test_bare_command_group_and_version(self):
-        bare = self.ok().decode()
-        self.assertEqual(bare, self.ok("--help").decode())
-        self.assertEqual(bare, self.ok("help").decode())
-        self.assertIn("Usage: sapling COMMAND", bare)
+        everything = self.ok("--help").decode()
+        self.assertEqual(everything, self.ok("help").decode())
+        self.assertIn("Usage: sapling COMMAND", everything)
+        shown = re.findall(r"^  (\w+ \w+) +\S", self.ok().decode(), re.MULTILINE)
+        self.assertEqual(len(shown), 10)
+        for name in shown:
+            self.assertIn(f"\n  {name} ", everything)
         self.assertEqual(self.ok("db"), self.ok("db", "--help"))
         self.assertEqual(self.ok("db"), self.ok("help", "db"))
         self.assertIn("Usage: sapling queue COMMAND", self.ok("queue").decode())
