@@ -413,8 +413,8 @@ typedef struct SapRunnerV0DeadLetter {
     uint32_t frame_len;
 } SapRunnerV0DeadLetter;
 
-/* Moves a claimed message there. SAP_CONFLICT as for an acknowledgement. SAP_EXISTS: the slot is
- * taken; nothing was changed. */
+/* Moves a claimed message there, under the key it had in the inbox; if a row is there, which is none
+ * of the runner's, under a new number. SAP_CONFLICT as for an acknowledgement. */
 SAP_API int sap_runner_dead_letter_v0_move(SapTxnCtx *txn, const SapRunnerV0Claim *claim, int rc);
 /* SAP_NOTFOUND: there is none of that key. SAP_CORRUPT: the row does not decode. */
 SAP_API int sap_runner_dead_letter_v0_get(SapTxnCtx *txn, uint64_t worker, uint64_t seq,

@@ -28,6 +28,42 @@ static int put_row(Txn *txn, const RowKey *key, uint32_t attempts, int why, cons
     return rc;
 }
 
+/* Under the next number that is free, which all but rows of somebody else leave it. */
+static int put_anywhere(Txn *txn, uint64_t worker, uint32_t attempts, int why, const void *frame,
+                        uint32_t frame_len)
+{
+    int rc = SAP_EXISTS;
+
+    while (rc == SAP_EXISTS) {
+        uint64_t number;
+        rc = row_take_number(txn, "inbox", NULL, &number);
+        if (rc == SAP_OK) {
+            RowKey key = row_message_key(worker, number | ROW_NORMAL_BIT);
+            rc = put_row(txn, &key, attempts, why, frame, frame_len);
+        }
+    }
+    return rc;
+}
+
+/* The letter of the message whose row is under the key: under the same, or elsewhere if that is not
+ * free. */
+static int put_letter(Txn *txn, uint64_t worker, const RowKey *key, uint32_t attempts, int why,
+                      const void *frame, uint32_t frame_len)
+{
+    int rc = put_row(txn, key, attempts, why, frame, frame_len);
+
+    if (rc == SAP_EXISTS) {
+        void *copy = mem_alloc(MEM_RUNNER, frame_len); /* taking a number changes a table */
+        if (copy == NULL) {
+            return SAP_NOMEM;
+        }
+        memcpy(copy, frame, frame_len);
+        rc = put_anywhere(txn, worker, attempts, why, copy, frame_len);
+        mem_free(MEM_RUNNER, copy, frame_len);
+    }
+    return rc;
+}
+
 int dead_letter_move_row(Txn *txn, uint64_t worker, uint64_t seq, uint32_t attempts, int why)
 {
     RowKey key = row_message_key(worker, seq);
@@ -38,7 +74,7 @@ int dead_letter_move_row(Txn *txn, uint64_t worker, uint64_t seq, uint32_t attem
 
     if (rc == SAP_OK) {
         /* Encoded into memory of its own before the tables change. */
-        rc = put_row(txn, &key, attempts, why, frame, frame_len);
+        rc = put_letter(txn, worker, &key, attempts, why, frame, frame_len);
     }
     if (rc == SAP_OK) {
         rc = txn_get_dbi(txn, WIT_DBI_INBOX, key.bytes, sizeof key.bytes, &frame, &frame_len);
@@ -58,14 +94,7 @@ int dead_letter_move_row(Txn *txn, uint64_t worker, uint64_t seq, uint32_t attem
 
 int dead_letter_put(Txn *txn, uint64_t worker, const void *frame, uint32_t frame_len, int why)
 {
-    uint64_t number;
-    int rc = row_take_number(txn, "inbox", NULL, &number);
-
-    if (rc == SAP_OK) {
-        RowKey key = row_message_key(worker, number | ROW_NORMAL_BIT);
-        rc = put_row(txn, &key, 0, why, frame, frame_len);
-    }
-    return rc;
+    return put_anywhere(txn, worker, 0, why, frame, frame_len);
 }
 
 int sap_runner_dead_letter_v0_move(SapTxnCtx *txn, const SapRunnerV0Claim *claim, int why)

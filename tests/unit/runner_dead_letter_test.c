@@ -85,20 +85,33 @@ START_TEST(what_is_given_up_is_kept_whole_and_leaves_nothing_behind)
 }
 END_TEST
 
-START_TEST(a_slot_that_is_taken_is_not_overwritten)
+/* Neither is one behind it, which the letter would get next. */
+START_TEST(a_slot_that_is_taken_is_not_overwritten_and_the_letter_gets_another)
 {
     SapRunnerV0Claim claim;
+    SapRunnerV0DeadLetter letter;
     uint8_t key[16];
+    const void *val;
+    uint32_t len;
 
     post_send(post.db, 3, POST_NORMAL, "a");
     post_expect_claim(post.db, 3, ME, NOW, "a", &claim);
-    post_key(key, 3, claim.seq);
-    post_put(post.db, POST_DEAD, key, 16, "older", 5);
-    uint64_t before = post_digest(post.db);
+    for (uint64_t i = 0; i < 2; i++) {
+        post_key(key, 3, claim.seq + i);
+        post_put(post.db, POST_DEAD, key, 16, "older", 5);
+    }
+    EXPECT_RC(post_dead(post.db, &claim, SAP_BUSY), SAP_OK);
     SapTxnCtx *txn = post_begin(post.db);
-    EXPECT_RC(sap_runner_dead_letter_v0_move(txn, &claim, SAP_BUSY), SAP_EXISTS);
-    post_commit(txn);
-    EXPECT(post_digest(post.db) == before, "something has changed");
+    for (uint64_t i = 0; i < 2; i++) {
+        post_key(key, 3, claim.seq + i);
+        EXPECT_RC(sap_txn_get_dbi(txn, POST_DEAD, key, 16, &val, &len), SAP_OK);
+        EXPECT(len == 5 && memcmp(val, "older", 5) == 0, "overwritten");
+    }
+    EXPECT_RC(sap_runner_dead_letter_v0_get(txn, 3, claim.seq + 2, &letter), SAP_OK);
+    EXPECT(letter.rc == SAP_BUSY && letter.attempts == 1, "another letter");
+    post_expect_id(letter.frame, letter.frame_len, "a");
+    sap_txn_abort(txn);
+    EXPECT(post_rows(post.db, POST_INBOX) == 0 && post_rows(post.db, POST_LEASES) == 0, "left");
     sap_runner_v0_claim_release(&claim);
 }
 END_TEST
@@ -268,7 +281,7 @@ static Suite *make_suite(void)
 
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, what_is_given_up_is_kept_whole_and_leaves_nothing_behind);
-    tcase_add_test(tc, a_slot_that_is_taken_is_not_overwritten);
+    tcase_add_test(tc, a_slot_that_is_taken_is_not_overwritten_and_the_letter_gets_another);
     tcase_add_test(tc, the_list_is_in_order_from_a_key_on_and_ends_when_told);
     tcase_add_test(tc, a_drain_removes_what_was_taken_and_keeps_the_rest);
     tcase_add_test(tc, a_replayed_letter_is_at_the_tail_with_a_full_budget);
