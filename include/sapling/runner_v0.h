@@ -275,6 +275,8 @@ typedef struct SapRunnerV0ClaimOptions {
     uint32_t retry_budget_max; /* 0: 4 */
     int64_t quiet_until_ms;    /* no lease expires before, as an earlier report said: until then
                                 * leases are not looked through; 0: not known */
+    int retried_alone;         /* 1: a message that has failed before is claimed without others, so
+                                * that they do not fail with it if it ends its process */
 } SapRunnerV0ClaimOptions;
 
 /* What a claim met on its way; counts are added to. */
@@ -697,7 +699,8 @@ typedef struct SapRunnerV0Worker {
 
 SAP_API int sap_runner_v0_worker_init(SapRunnerV0Worker *worker,
                                       const SapRunnerV0WorkerConfig *config);
-/* Stops and joins if started. Accepts NULL and one whose init failed. */
+/* Stops and joins if started. Accepts NULL and one whose init failed. SAP_BUSY: as for join; nothing
+ * was freed. */
 SAP_API int sap_runner_v0_worker_shutdown(SapRunnerV0Worker *worker);
 
 /* Handles up to max_batch messages and due timers, routes the outbox, removes expired ids; what was
@@ -723,11 +726,12 @@ SAP_API int sap_runner_v0_worker_compute_idle_sleep_ms(SapRunnerV0Worker *worker
 SAP_API int sap_runner_v0_worker_start(SapRunnerV0Worker *worker);
 /* From any thread, also from the handler: the loop ends after its tick. */
 SAP_API void sap_runner_v0_worker_request_stop(SapRunnerV0Worker *worker);
-/* Waits for the thread. Everything acknowledged is on disk then. */
+/* Waits for the thread. Everything acknowledged is on disk then. SAP_BUSY: the thread has ended, but a
+ * write transaction has been open for seconds, of this thread perhaps: end it and join again. */
 SAP_API int sap_runner_v0_worker_join(SapRunnerV0Worker *worker);
 
-/* The handler renews the lease of the message it is at, if it takes longer than the policy's.
- * SAP_CONFLICT: the lease is lost. SAP_ERROR: not within a plain handler. */
+/* The handler renews the lease of the message it is at, and those of its batch, if it takes longer than
+ * seven eighths of the policy's. SAP_CONFLICT: the lease is lost. SAP_ERROR: not within a plain handler. */
 SAP_API int sap_runner_v0_touch(SapRunnerV0 *runner);
 
 /* Several workers of one configuration, each in a thread. */
@@ -742,7 +746,8 @@ SAP_API int sap_runner_v0_group_start(const SapRunnerV0GroupConfig *config,
                                       SapRunnerV0Group **group_out);
 /* The n-th worker, for its reports; NULL: there is none. */
 SAP_API SapRunnerV0Worker *sap_runner_v0_group_worker(SapRunnerV0Group *group, uint32_t n);
-/* Stops, joins and frees. Accepts NULL. The first code that is not SAP_OK. */
+/* Stops, joins and frees. Accepts NULL. The first code that is not SAP_OK. SAP_BUSY: as for the join of
+ * a worker; stop the group again. */
 SAP_API int sap_runner_v0_group_stop(SapRunnerV0Group *group);
 
 /* ---- Ownership transfer --------------------------------------------------------------------- */

@@ -42,7 +42,8 @@ int sap_runner_v0_group_start(const SapRunnerV0GroupConfig *config, SapRunnerV0G
         rc = sap_runner_v0_worker_start(&group->workers[i]);
     }
     if (rc != SAP_OK) {
-        (void)sap_runner_v0_group_stop(group);
+        while (sap_runner_v0_group_stop(group) == SAP_BUSY) {
+        }
         return rc;
     }
     *group_out = group;
@@ -67,6 +68,11 @@ int sap_runner_v0_group_stop(SapRunnerV0Group *group)
     for (uint32_t i = 0; i < group->count; i++) {
         int one = sap_runner_v0_worker_shutdown(&group->workers[i]);
         rc = rc == SAP_OK ? one : rc;
+    }
+    for (uint32_t i = 0; i < group->count; i++) {
+        if (group->workers[i].core != NULL) {
+            return SAP_BUSY;
+        }
     }
     mem_free(MEM_RUNNER, group, group_size(group->room));
     return rc;

@@ -567,10 +567,13 @@ static int collect(Txn *txn, int64_t worker_id, SapRunnerV0Claim *claims, uint32
     return rc == SAP_NOTFOUND ? SAP_OK : rc;
 }
 
-/* Decides what becomes of a collected message: claimed (true), or gone. */
-static int take(Txn *txn, RowNumbers *tokens, const SapRunnerV0ClaimOptions *options,
+/* What became of a collected message. */
+typedef enum Taken { TAKEN_GONE, TAKEN_CLAIMED, TAKEN_LATER } Taken;
+
+/* `first`: no other is claimed with it so far. */
+static int take(Txn *txn, RowNumbers *tokens, const SapRunnerV0ClaimOptions *options, bool first,
                 SapRunnerV0Claim *claim, SapRunnerV0ClaimReport *report, MailboxLog *log,
-                bool *claimed_out)
+                Taken *taken_out)
 {
     SapRunnerV0Message msg;
     uint32_t failed = 0;
@@ -578,7 +581,7 @@ static int take(Txn *txn, RowNumbers *tokens, const SapRunnerV0ClaimOptions *opt
     int differs = 0;
     int rc = SAP_OK;
 
-    *claimed_out = false;
+    *taken_out = TAKEN_GONE;
     if (sap_runner_wire_v0_decode_message(claim->frame, claim->frame_len, &msg) != SAP_OK ||
         msg.to_worker != options->worker_id) {
         report->dead++;
@@ -607,11 +610,15 @@ static int take(Txn *txn, RowNumbers *tokens, const SapRunnerV0ClaimOptions *opt
     if (rc == SAP_OK) {
         rc = dedupe_retries(txn, msg.message_id, msg.message_id_len, &failed);
     }
+    if (rc == SAP_OK && failed > 0 && options->retried_alone && !first) {
+        *taken_out = TAKEN_LATER;
+        return SAP_OK;
+    }
     if (rc == SAP_OK) {
         rc = claim_row(txn, tokens, options, claim->worker, claim->seq,
                        failed < UINT32_MAX ? failed + 1 : failed, claim);
     }
-    *claimed_out = rc == SAP_OK;
+    *taken_out = rc == SAP_OK ? TAKEN_CLAIMED : TAKEN_GONE;
     return rc;
 }
 
@@ -623,6 +630,7 @@ int mailbox_claim(Txn *txn, const SapRunnerV0ClaimOptions *options, SapRunnerV0C
     uint32_t count = 0;
     uint32_t found = 0;
     uint32_t dropped;
+    bool complete = false; /* no more are to be claimed with those so far */
     RowNumbers tokens = {0};
     int rc = SAP_OK;
 
@@ -646,11 +654,14 @@ int mailbox_claim(Txn *txn, const SapRunnerV0ClaimOptions *options, SapRunnerV0C
         }
         uint32_t before = count;
         for (uint32_t i = before; i < before + found; i++) {
-            bool claimed = false;
-            if (rc == SAP_OK) {
-                rc = take(txn, &tokens, options, &claims[i], &report, log, &claimed);
+            Taken taken = TAKEN_LATER;
+            if (rc == SAP_OK && !complete) {
+                rc = take(txn, &tokens, options, count == 0, &claims[i], &report, log, &taken);
+                complete =
+                    taken == TAKEN_LATER ||
+                    (options->retried_alone && taken == TAKEN_CLAIMED && claims[i].attempts > 1);
             }
-            if (!claimed) {
+            if (taken != TAKEN_CLAIMED) {
                 sap_runner_v0_claim_release(&claims[i]);
                 continue;
             }
@@ -663,7 +674,7 @@ int mailbox_claim(Txn *txn, const SapRunnerV0ClaimOptions *options, SapRunnerV0C
         }
         dropped = before + found - count;
         /* Rows that turned out to be nothing to claim made room for others. */
-    } while (rc == SAP_OK && dropped > 0);
+    } while (rc == SAP_OK && dropped > 0 && !complete);
 
     if (rc != SAP_OK) {
         while (count > 0) {

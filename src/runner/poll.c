@@ -164,6 +164,7 @@ typedef struct Claimed {
     uint64_t swept;
     uint64_t outbox_seen;
     uint64_t base_lsn;
+    int64_t at_ms;
     SapRunnerV0ClaimReport report;
     MailboxLog log;
 } Claimed;
@@ -202,7 +203,8 @@ static int claim_in(SapRunnerV0 *runner, Txn *txn, unsigned work, int64_t now_ms
                                        .now_ms = now_ms,
                                        .lease_ttl_ms = core->policy.lease_ttl_ms,
                                        .retry_budget_max = core->policy.retry_budget_max,
-                                       .quiet_until_ms = core->quiet_until_ms};
+                                       .quiet_until_ms = core->quiet_until_ms,
+                                       .retried_alone = 1};
     int rc = SAP_OK;
 
     claimed->report.next_expiry_ms = core->quiet_until_ms;
@@ -212,8 +214,9 @@ static int claim_in(SapRunnerV0 *runner, Txn *txn, unsigned work, int64_t now_ms
         rc = mailbox_claim(txn, &options, core->claims, max - kept, &claimed->messages,
                            &claimed->report, &claimed->log);
     }
-    claimed->timers_waited = (work & POLL_TIMERS) && claimed->messages == max;
-    if (rc == SAP_OK && (work & POLL_TIMERS) && claimed->messages < max) {
+    bool alone = claimed->messages == 1 && core->claims[0].attempts > 1;
+    claimed->timers_waited = (work & POLL_TIMERS) && (claimed->messages == max || alone);
+    if (rc == SAP_OK && (work & POLL_TIMERS) && !claimed->timers_waited) {
         rc = timer_claim_due(txn, &options, &core->local, core->claims + claimed->messages,
                              max - claimed->messages, &claimed->timers, &claimed->passed_on);
     }
@@ -248,6 +251,7 @@ static int claim(SapRunnerV0 *runner, unsigned work, uint32_t max, Claimed *clai
     claimed->base_lsn = txn_base_lsn(txn);
     /* A lease lasts from now, however long others wrote. */
     int64_t now_ms = runner_now_ms(runner);
+    claimed->at_ms = now_ms;
     rc = claim_in(runner, txn, work, now_ms, max, claimed);
     if (rc == SAP_OK) {
         rc = runner_commit(runner, txn, started_ns, NULL);
@@ -406,19 +410,25 @@ static int settle(SapRunnerV0 *runner, uint32_t from, uint32_t to)
 
 /* ---- Handle --------------------------------------------------------------------------------- */
 
-/* Renews the leases of [from, to) when half of their time is over; those that were lost are left to
- * whoever has them. */
-static int keep_leases(SapRunnerV0 *runner, uint32_t from, uint32_t to)
+/* Whether the batch's leases are to be renewed: an eighth of their time is over. So a handler begins
+ * with at least seven eighths of it left, and no batch is renewed more than eight times in it. */
+static bool leases_aged(SapRunnerV0 *runner, int64_t now_ms)
+{
+    uint64_t eighth_ms = (uint64_t)runner->core->policy.lease_ttl_ms / 8;
+    int64_t from_ms = runner->core->leases_from_ms;
+
+    return now_ms > from_ms && (uint64_t)now_ms - (uint64_t)from_ms >= eighth_ms;
+}
+
+/* Renews the leases of [from, to) that are not handled yet; those that were lost are left to whoever
+ * has them. */
+static int renew(SapRunnerV0 *runner, uint32_t from, uint32_t to, int64_t now_ms)
 {
     struct SapRunnerV0Core *core = runner->core;
-    int64_t now_ms = runner_now_ms(runner);
     uint64_t started_ns = clock_mono_ns(NULL);
     Txn *txn;
-
-    if (core->claims[from].deadline_ms - now_ms > core->policy.lease_ttl_ms / 2) {
-        return SAP_OK;
-    }
     int rc = runner_begin(runner, &txn);
+
     if (rc != SAP_OK) {
         return rc;
     }
@@ -442,6 +452,26 @@ static int keep_leases(SapRunnerV0 *runner, uint32_t from, uint32_t to)
             report_fate(runner, &core->claims[i], FATE_LOST, SAP_CONFLICT, 0);
             core->results[i] = RESULT_GONE;
         }
+    }
+    return rc;
+}
+
+/* Sees to the leases of the batch when some of their time is over: what is handled, before `done`, is
+ * ended, and those from `rest` on have all of their time again. */
+static int keep_leases(SapRunnerV0 *runner, uint32_t done, uint32_t rest)
+{
+    struct SapRunnerV0Core *core = runner->core;
+    int64_t now_ms = runner_now_ms(runner);
+
+    if (!leases_aged(runner, now_ms)) {
+        return SAP_OK;
+    }
+    int rc = settle(runner, 0, done);
+    if (rc == SAP_OK && rest < core->batch) {
+        rc = renew(runner, rest, core->batch, now_ms);
+    }
+    if (rc == SAP_OK) {
+        core->leases_from_ms = now_ms;
     }
     return rc;
 }
@@ -482,6 +512,12 @@ static int seen_before(SapRunnerV0 *runner, const SapRunnerV0Message *msg,
     return rc;
 }
 
+/* Acknowledgements of a batch share a commit; those of blocks that write are in the blocks' own. */
+static bool shares_commits(const SapRunnerV0Handler *handler)
+{
+    return handler->plain != NULL || handler->read_only;
+}
+
 /* Runs the handler for claim `i`. *result_out: its code; RESULT_GONE: the claim has ended with it. */
 static int handle_one(SapRunnerV0 *runner, const SapRunnerV0Handler *handler, uint32_t i,
                       int *result_out, int *handler_rc)
@@ -498,26 +534,24 @@ static int handle_one(SapRunnerV0 *runner, const SapRunnerV0Handler *handler, ui
     runner_replay(runner,
                   timer ? SAP_RUNNER_V0_REPLAY_TIMER_ATTEMPT : SAP_RUNNER_V0_REPLAY_INBOX_ATTEMPT,
                   claim, SAP_OK);
-    if (handler->atomic != NULL) {
+    if (shares_commits(handler) && (msg.flags & SAP_RUNNER_V0_DEDUPE) != 0) {
+        /* One of the same id may be among those handled and not yet settled. */
+        rc = settle(runner, 0, i);
+        if (rc == SAP_OK) {
+            rc = seen_before(runner, &msg, &refused);
+        }
+        if (rc != SAP_OK) {
+            return rc;
+        }
+    }
+    if (refused.duplicate) {
+        rc = SAP_EXISTS;
+    } else if (handler->atomic != NULL) {
         rc = attempt_handler_run(runner, handler, &msg, claim, &refused);
     } else {
-        if ((msg.flags & SAP_RUNNER_V0_DEDUPE) != 0) {
-            /* One of the same id may be among those handled and not yet settled. */
-            rc = settle(runner, 0, i);
-            if (rc == SAP_OK) {
-                rc = seen_before(runner, &msg, &refused);
-            }
-            if (rc != SAP_OK) {
-                return rc;
-            }
-        }
-        if (refused.duplicate) {
-            rc = SAP_EXISTS;
-        } else {
-            core->current = claim;
-            rc = handler->plain(runner, &msg, handler->ctx);
-            core->current = NULL;
-        }
+        core->current = claim;
+        rc = handler->plain(runner, &msg, handler->ctx);
+        core->current = NULL;
     }
     bool was_refused = refused.lost || refused.duplicate;
     rc = rc < RESULT_FIRST ? SAP_ERROR : rc;
@@ -544,31 +578,28 @@ static int handle_one(SapRunnerV0 *runner, const SapRunnerV0Handler *handler, ui
     return SAP_OK;
 }
 
+/* Handles the claims [0, count), whose leases began at `claimed_ms`. */
 static int handle_all(SapRunnerV0 *runner, const SapRunnerV0Handler *handler, uint32_t count,
-                      uint64_t base_lsn, int *handler_rc)
+                      uint64_t base_lsn, int64_t claimed_ms, int *handler_rc)
 {
     struct SapRunnerV0Core *core = runner->core;
-    /* Acknowledgements of a batch share a commit; blocks have made their own. */
-    bool batched = handler->plain != NULL || handler->read_only;
     int rc = SAP_OK;
 
+    core->batch = count;
+    core->leases_from_ms = claimed_ms;
     for (uint32_t i = 0; i < count; i++) {
         core->results[i] = RESULT_NONE;
     }
     if (handler->plain != NULL) {
         rc = mailbox_wait_durable(runner->db, core->claims, count, base_lsn);
     }
-    /* A lease has at least half of its time left when its handler begins. */
-    int64_t half_ms = core->policy.lease_ttl_ms / 2;
-    int64_t settle_at_ms = core->claims[0].deadline_ms - half_ms;
     for (uint32_t i = 0; i < count && rc == SAP_OK; i++) {
-        rc = keep_leases(runner, i, count);
+        rc = keep_leases(runner, i, i);
         if (rc == SAP_OK && core->results[i] == RESULT_NONE) {
             rc = handle_one(runner, handler, i, &core->results[i], handler_rc);
         }
-        if (rc == SAP_OK && (!batched || runner_now_ms(runner) >= settle_at_ms)) {
-            rc = settle(runner, 0, i + 1);
-            settle_at_ms = runner_now_ms(runner) + half_ms;
+        if (rc == SAP_OK && !shares_commits(handler)) {
+            rc = settle(runner, i, i + 1);
         }
     }
     int settled = settle(runner, 0, count);
@@ -601,7 +632,7 @@ int poll_run(SapRunnerV0 *runner, unsigned what, const SapRunnerV0Handler *handl
     result_out->handled = claimed.messages + claimed.timers;
     result_out->moved = claimed.passed_on + claimed.routed;
     if (result_out->handled > 0) {
-        rc = handle_all(runner, handler, result_out->handled, claimed.base_lsn,
+        rc = handle_all(runner, handler, result_out->handled, claimed.base_lsn, claimed.at_ms,
                         &result_out->handler_rc);
         for (uint32_t i = 0; i < result_out->handled; i++) {
             sap_runner_v0_claim_release(&core->claims[i]);
@@ -685,5 +716,10 @@ int sap_runner_v0_touch(SapRunnerV0 *runner)
         runner_abort(runner, txn);
         return rc;
     }
-    return runner_commit(runner, txn, started_ns, NULL);
+    rc = runner_commit(runner, txn, started_ns, NULL);
+    if (rc == SAP_OK) {
+        uint32_t i = (uint32_t)(runner->core->current - runner->core->claims);
+        rc = keep_leases(runner, i, i + 1);
+    }
+    return rc;
 }

@@ -42,6 +42,8 @@ struct SapRunnerV0Core {
     SapRunnerV0Claim *claims;
     int *results; /* of the claims, in the same order */
     uint32_t claim_room;
+    uint32_t batch;            /* claims of the present batch */
+    int64_t leases_from_ms;    /* when those not handled yet were leased or renewed */
     SapRunnerV0Claim *current; /* what the plain handler is at; NULL: none */
     int64_t quiet_until_ms;    /* no lease of the worker expires before */
     int64_t next_sweep_ms;

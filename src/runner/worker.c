@@ -12,12 +12,17 @@
 #include "runner/wire_v0.h"
 
 #include <string.h>
+#include <time.h>
 
 enum {
     IDLE_DEFAULT_MS = 1000,
     FORWARD_MAX = 64,
     /* After a failure that is not the handler's, doubled up to the idle sleep. */
     ERROR_SLEEP_MS = 10,
+    /* While nobody can be asked to wake the thread. */
+    UNWATCHED_SLEEP_MS = 2,
+    UNWATCH_TRIES = 20000,
+    UNWATCH_NAP_NS = 100000,
 };
 
 /* ---- Gate ----------------------------------------------------------------------------------- */
@@ -104,6 +109,9 @@ int sap_runner_v0_worker_shutdown(SapRunnerV0Worker *worker)
     }
     sap_runner_v0_worker_request_stop(worker);
     int rc = worker->core->started ? sap_runner_v0_worker_join(worker) : SAP_OK;
+    if (worker->core->started) {
+        return rc;
+    }
     int shut = sap_runner_v0_shutdown(&worker->runner);
     cond_destroy(&worker->core->cond);
     mutex_destroy(&worker->core->lock);
@@ -283,38 +291,53 @@ static void on_timer(const void *key, uint32_t key_len, const void *val, uint32_
     }
 }
 
-/* Registering is refused while a write transaction is open: others end theirs soon. */
-static int until_not_busy(SapRunnerV0Worker *worker, bool on, bool timers)
+/* SAP_BUSY: a write transaction is open. */
+static int set_watch(SapRunnerV0Worker *worker, bool on, bool timers)
 {
     MailboxRange range = mailbox_range(worker->runner.worker_id);
     uint32_t dbi = timers ? WIT_DBI_TIMERS : WIT_DBI_INBOX;
     uint32_t prefix_len = timers ? 0 : 8;
     sap_watch_fn fn = timers ? on_timer : on_inbox;
-    int rc;
+    bool *watching = timers ? &worker->core->watching_timers : &worker->core->watching_inbox;
 
-    do {
-        rc = on ? db_watch_dbi(worker->runner.db, dbi, range.lo, prefix_len, fn, worker->core)
+    if (*watching == on) {
+        return SAP_OK;
+    }
+    int rc = on ? db_watch_dbi(worker->runner.db, dbi, range.lo, prefix_len, fn, worker->core)
                 : db_unwatch_dbi(worker->runner.db, dbi, range.lo, prefix_len, fn, worker->core);
-        if (rc == SAP_BUSY) {
-            thread_yield();
-        }
-    } while (rc == SAP_BUSY);
+    *watching = rc == SAP_OK ? on : *watching;
     return rc;
 }
 
-static void unwatch(SapRunnerV0Worker *worker)
+/* Before the first sleep the thread asks to be woken. False: a writer is in the way just now; sleep
+ * shortly. */
+static bool watched(SapRunnerV0Worker *worker)
 {
-    struct SapRunnerV0WorkerCore *core = worker->core;
+    if (worker->core->watching_inbox && worker->core->watching_timers) {
+        return true;
+    }
+    if (set_watch(worker, true, false) != SAP_OK || set_watch(worker, true, true) != SAP_OK) {
+        return false;
+    }
+    ring(worker->core); /* what came before is looked for once more */
+    return true;
+}
 
-    bells_remove(&core->own);
-    if (core->watching_inbox) {
-        (void)until_not_busy(worker, false, false);
-        core->watching_inbox = false;
+/* Others end their transactions soon. SAP_BUSY: one has been open for seconds. */
+static int unwatch(SapRunnerV0Worker *worker)
+{
+    int rc = SAP_BUSY;
+
+    for (uint32_t i = 0; i < UNWATCH_TRIES && rc == SAP_BUSY; i++) {
+        rc = set_watch(worker, false, false);
+        if (rc == SAP_OK) {
+            rc = set_watch(worker, false, true);
+        }
+        if (rc == SAP_BUSY) {
+            (void)nanosleep(&(struct timespec){.tv_nsec = UNWATCH_NAP_NS}, NULL);
+        }
     }
-    if (core->watching_timers) {
-        (void)until_not_busy(worker, false, true);
-        core->watching_timers = false;
-    }
+    return rc;
 }
 
 static bool stopping(struct SapRunnerV0WorkerCore *core)
@@ -401,7 +424,8 @@ static void *loop(void *arg)
             heard = bell_now(core);
         }
         if (sleep_ms > 0 && !stopping(core)) {
-            sleep_unless_rung(worker, sleep_ms, heard);
+            bool long_sleep = sleep_ms <= UNWATCHED_SLEEP_MS || watched(worker);
+            sleep_unless_rung(worker, long_sleep ? sleep_ms : UNWATCHED_SLEEP_MS, heard);
         }
     }
     (void)wait_last(worker);
@@ -415,35 +439,35 @@ int sap_runner_v0_worker_start(SapRunnerV0Worker *worker)
     }
     struct SapRunnerV0WorkerCore *core = worker->core;
     core->stop = false;
-    int rc = until_not_busy(worker, true, false);
-    core->watching_inbox = rc == SAP_OK;
     core->own = (Bell){
         .db = worker->runner.db, .worker_id = worker->runner.worker_id, .ring = ring, .ctx = core};
     bells_add(&core->own);
-    if (rc == SAP_OK) {
-        rc = until_not_busy(worker, true, true);
-        core->watching_timers = rc == SAP_OK;
-    }
-    if (rc == SAP_OK) {
-        rc = pthread_create(&core->thread, NULL, loop, worker) == 0 ? SAP_OK : SAP_NOMEM;
-    }
-    if (rc != SAP_OK) {
-        unwatch(worker);
-        return rc;
+    if (pthread_create(&core->thread, NULL, loop, worker) != 0) {
+        bells_remove(&core->own);
+        return SAP_NOMEM;
     }
     core->started = true;
+    core->joined = false;
     return SAP_OK;
 }
 
 int sap_runner_v0_worker_join(SapRunnerV0Worker *worker)
 {
     if (worker == NULL || worker->core == NULL || !worker->core->started ||
-        pthread_equal(worker->core->thread, pthread_self())) {
+        (!worker->core->joined && pthread_equal(worker->core->thread, pthread_self()))) {
         return SAP_ERROR;
     }
-    pthread_join(worker->core->thread, NULL);
-    worker->core->started = false;
-    unwatch(worker);
+    struct SapRunnerV0WorkerCore *core = worker->core;
+    if (!core->joined) {
+        pthread_join(core->thread, NULL);
+        core->joined = true;
+        bells_remove(&core->own);
+    }
+    int rc = unwatch(worker);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    core->started = false;
     return wait_last(worker);
 }
 

@@ -26,7 +26,8 @@ struct SapRunnerV0WorkerCore {
     bool asleep;
     int64_t wake_at_ms; /* when the present sleep ends; INT64_MIN: awake */
     bool stop;
-    bool started;
+    bool started; /* until the thread has ended and its watches are gone */
+    bool joined;  /* the thread has ended */
     bool watching_inbox;
     bool watching_timers;
     Bell own; /* hangs while the thread runs */

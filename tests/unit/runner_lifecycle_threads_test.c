@@ -114,6 +114,36 @@ START_TEST(a_worker_is_started_stopped_and_started_again)
 }
 END_TEST
 
+START_TEST(a_worker_can_be_started_but_not_joined_beside_a_writer_of_the_same_thread)
+{
+    SapRunnerV0WorkerConfig config = config_of(count_plain);
+    SapRunnerV0Worker worker;
+
+    EXPECT_RC(sap_runner_v0_worker_init(&worker, &config), SAP_OK);
+    SapTxnCtx *txn = post_begin(post.db);
+    EXPECT_RC(sap_runner_v0_worker_start(&worker), SAP_OK);
+    post_send_in(txn, ME, POST_NORMAL, "a");
+    post_commit(txn);
+    wait_for(&handled, 1);
+    for (int i = 0; i < 50; i++) {
+        nap(); /* it sleeps for an hour, and is woken by what it has asked for meanwhile */
+    }
+    post_send(post.db, ME, POST_NORMAL, "b");
+    wait_for(&handled, 2);
+    for (int i = 0; i < 50; i++) {
+        nap();
+    }
+    txn = post_begin(post.db);
+    sap_runner_v0_worker_request_stop(&worker);
+    EXPECT_RC(sap_runner_v0_worker_join(&worker), SAP_BUSY);
+    EXPECT_RC(sap_runner_v0_worker_start(&worker), SAP_ERROR);
+    sap_txn_abort(txn);
+    EXPECT_RC(sap_runner_v0_worker_join(&worker), SAP_OK);
+    EXPECT_RC(sap_runner_v0_worker_join(&worker), SAP_ERROR);
+    EXPECT_RC(sap_runner_v0_worker_shutdown(&worker), SAP_OK);
+}
+END_TEST
+
 START_TEST(an_idle_worker_is_woken_by_a_message_and_by_a_timer)
 {
     SapRunnerV0WorkerConfig config = config_of(count_plain);
@@ -596,6 +626,7 @@ static Suite *make_suite(void)
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, what_is_for_elsewhere_is_forwarded_before_the_worker_sleeps);
     tcase_add_test(tc, a_worker_is_started_stopped_and_started_again);
+    tcase_add_test(tc, a_worker_can_be_started_but_not_joined_beside_a_writer_of_the_same_thread);
     tcase_add_test(tc, an_idle_worker_is_woken_by_a_message_and_by_a_timer);
     tcase_add_test(tc, a_timer_that_comes_before_the_one_it_sleeps_for_wakes_the_worker);
     tcase_add_test(tc, a_sleeping_worker_takes_over_when_the_lease_of_another_expires);

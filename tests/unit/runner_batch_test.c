@@ -1,0 +1,280 @@
+/* Batches: leases of what waits and of what is done outlive the handlers of the others, and no id is
+ * handled twice in one. */
+#include "support/expect.h"
+#include "support/post.h"
+#include "support/suite.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ME = 1, MAX_MESSAGES = 16, LEASE_MS = 1000 };
+
+typedef struct Bed {
+    Post post;
+    PostClock clock;
+    SapRunnerV0Worker worker;
+    SapRunnerV0Worker
+        rival; /* on the same inbox, and looks whenever a handler of the worker ends */
+    uint32_t handled[MAX_MESSAGES];
+    uint32_t begun; /* handlers of the worker */
+    /* What those of the worker do. */
+    const int64_t *takes_ms; /* the n-th; the last is 0, and then from the start again */
+    int64_t touch_every_ms;  /* 0: never */
+} Bed;
+
+static Bed bed;
+
+static void setup(void)
+{
+    bed = (Bed){.clock = {.now_ms = 1000000}};
+    post_open(&bed.post);
+}
+
+static void teardown(void)
+{
+    EXPECT_RC(sap_runner_v0_worker_shutdown(&bed.worker), SAP_OK);
+    EXPECT_RC(sap_runner_v0_worker_shutdown(&bed.rival), SAP_OK);
+    post_close(&bed.post);
+}
+
+static void note(const SapRunnerV0Message *msg)
+{
+    unsigned n = 0;
+
+    EXPECT(msg->payload_len < 4 && sscanf((const char *)msg->payload, "%u", &n) == 1, "payload");
+    EXPECT(n < MAX_MESSAGES, "message %u", n);
+    bed.handled[n]++;
+}
+
+static int rival_handles(SapRunnerV0 *runner, const SapRunnerV0Message *msg, void *ctx)
+{
+    (void)runner;
+    (void)ctx;
+    note(msg);
+    return SAP_OK;
+}
+
+static void rival_looks(void)
+{
+    int rc = sap_runner_v0_worker_tick(&bed.rival, NULL);
+
+    EXPECT(rc == SAP_OK || rc == SAP_BUSY, "tick of the rival: %d", rc);
+}
+
+static int64_t next_duration(void)
+{
+    uint32_t count = 0;
+
+    while (bed.takes_ms[count] != 0) {
+        count++;
+    }
+    return bed.takes_ms[bed.begun++ % count];
+}
+
+static int worker_handles(SapRunnerV0 *runner, const SapRunnerV0Message *msg, void *ctx)
+{
+    int64_t left_ms = next_duration();
+
+    (void)ctx;
+    note(msg);
+    while (bed.touch_every_ms > 0 && left_ms > bed.touch_every_ms) {
+        bed.clock.now_ms += bed.touch_every_ms;
+        left_ms -= bed.touch_every_ms;
+        EXPECT_RC(sap_runner_v0_touch(runner), SAP_OK);
+        rival_looks();
+    }
+    bed.clock.now_ms += left_ms;
+    rival_looks();
+    return SAP_OK;
+}
+
+static int block_handles(SapRunnerHostV0 *host, const SapRunnerV0Message *msg, void *ctx)
+{
+    (void)host;
+    (void)ctx;
+    note(msg);
+    return SAP_OK;
+}
+
+static void make(SapRunnerV0Worker *worker, SapRunnerV0Handler handler, uint32_t batch)
+{
+    SapRunnerV0WorkerConfig config = {.runner = {.db = bed.post.db,
+                                                 .worker_id = ME,
+                                                 .bootstrap_schema_if_missing = 1,
+                                                 .time = post_clock_hooks(&bed.clock)},
+                                      .handler = handler,
+                                      .max_batch = batch};
+
+    EXPECT_RC(sap_runner_v0_worker_init(worker, &config), SAP_OK);
+}
+
+static void send_many(uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        char id[12];
+
+        snprintf(id, sizeof id, "%u", i);
+        post_send(bed.post.db, ME, POST_NORMAL, id);
+    }
+}
+
+static void expect_each_once(uint32_t count)
+{
+    SapRunnerV0Metrics metrics;
+
+    while (sap_runner_v0_worker_tick(&bed.worker, NULL) == SAP_OK) {
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        EXPECT(bed.handled[i] == 1, "message %u was handled %u times", i, bed.handled[i]);
+    }
+    EXPECT(post_rows(bed.post.db, POST_INBOX) == 0 && post_rows(bed.post.db, POST_DEAD) == 0,
+           "%llu wait, %llu are dead", (unsigned long long)post_rows(bed.post.db, POST_INBOX),
+           (unsigned long long)post_rows(bed.post.db, POST_DEAD));
+    sap_runner_v0_metrics_snapshot(&bed.worker.runner, &metrics);
+    EXPECT(metrics.lease_losses == 0, "%llu leases lost", (unsigned long long)metrics.lease_losses);
+}
+
+START_TEST(handlers_of_a_batch_may_each_take_most_of_a_lease)
+{
+    static const int64_t takes_ms[] = {LEASE_MS * 2 / 5, LEASE_MS * 6 / 7, 0};
+
+    bed.takes_ms = takes_ms;
+    make(&bed.worker, (SapRunnerV0Handler){.plain = worker_handles}, 6);
+    make(&bed.rival, (SapRunnerV0Handler){.plain = rival_handles}, 6);
+    send_many(6);
+    EXPECT_RC(sap_runner_v0_worker_tick(&bed.worker, NULL), SAP_OK);
+    expect_each_once(6);
+    EXPECT(bed.begun == 6, "the rival had some");
+}
+END_TEST
+
+START_TEST(short_handlers_before_a_long_one_lose_nothing)
+{
+    static const int64_t takes_ms[] = {LEASE_MS / 9, LEASE_MS * 6 / 7, 0};
+
+    bed.takes_ms = takes_ms;
+    make(&bed.worker, (SapRunnerV0Handler){.plain = worker_handles}, 8);
+    make(&bed.rival, (SapRunnerV0Handler){.plain = rival_handles}, 8);
+    send_many(8);
+    EXPECT_RC(sap_runner_v0_worker_tick(&bed.worker, NULL), SAP_OK);
+    expect_each_once(8);
+    EXPECT(bed.begun == 8, "the rival had some");
+}
+END_TEST
+
+START_TEST(a_handler_that_touches_keeps_the_leases_of_its_batch)
+{
+    static const int64_t takes_ms[] = {1, LEASE_MS * 4, 0};
+
+    bed.takes_ms = takes_ms;
+    bed.touch_every_ms = LEASE_MS / 2;
+    make(&bed.worker, (SapRunnerV0Handler){.plain = worker_handles}, 8);
+    make(&bed.rival, (SapRunnerV0Handler){.plain = rival_handles}, 8);
+    send_many(8);
+    EXPECT_RC(sap_runner_v0_worker_tick(&bed.worker, NULL), SAP_OK);
+    expect_each_once(8);
+    EXPECT(bed.begun == 8, "the rival had some");
+}
+END_TEST
+
+/* ---- Ids ------------------------------------------------------------------------------------ */
+
+static void expect_one_of_three(SapRunnerV0Handler handler)
+{
+    SapRunnerV0Metrics metrics;
+
+    make(&bed.worker, handler, 10);
+    make(&bed.rival, (SapRunnerV0Handler){.plain = rival_handles}, 1);
+    for (int i = 0; i < 3; i++) {
+        post_send(bed.post.db, ME, POST_ONCE, "7");
+    }
+    EXPECT_RC(sap_runner_v0_worker_tick(&bed.worker, NULL), SAP_OK);
+    EXPECT(bed.handled[7] == 1, "handled %u times", bed.handled[7]);
+    sap_runner_v0_metrics_snapshot(&bed.worker.runner, &metrics);
+    EXPECT(metrics.duplicates_skipped == 2, "%llu skipped",
+           (unsigned long long)metrics.duplicates_skipped);
+    EXPECT(post_rows(bed.post.db, POST_INBOX) == 0, "messages are left");
+}
+
+START_TEST(one_id_is_handled_once_in_a_batch_of_plain_handlers)
+{
+    expect_one_of_three((SapRunnerV0Handler){.plain = rival_handles});
+}
+END_TEST
+
+START_TEST(one_id_is_handled_once_in_a_batch_of_blocks_that_read)
+{
+    expect_one_of_three((SapRunnerV0Handler){.atomic = block_handles, .read_only = 1});
+}
+END_TEST
+
+/* ---- A message that ends its process -------------------------------------------------------- */
+
+static uint32_t claim_batch(bool retried_alone, SapRunnerV0Claim claims[MAX_MESSAGES])
+{
+    SapRunnerV0ClaimOptions options = {.worker_id = ME,
+                                       .owner = 7,
+                                       .now_ms = bed.clock.now_ms,
+                                       .lease_ttl_ms = LEASE_MS,
+                                       .retried_alone = retried_alone};
+    SapTxnCtx *txn = post_begin(bed.post.db);
+    uint32_t count = 0;
+
+    EXPECT_RC(sap_runner_mailbox_v0_claim(txn, &options, claims, MAX_MESSAGES, &count, NULL),
+              SAP_OK);
+    post_commit(txn);
+    return count;
+}
+
+/* A process after the other, each of which ends when it comes to message 3. */
+static uint64_t dead_when_three_kills(bool retried_alone)
+{
+    SapRunnerV0Claim claims[MAX_MESSAGES];
+
+    send_many(8);
+    for (uint32_t count = 1; post_rows(bed.post.db, POST_INBOX) > 0;) {
+        count = claim_batch(retried_alone, claims);
+        bool lives = true;
+        for (uint32_t i = 0; i < count; i++) {
+            char id[POST_ID_MAX];
+
+            lives = lives && strcmp(post_id(claims[i].frame, claims[i].frame_len, id), "3") != 0;
+            if (lives) {
+                EXPECT_RC(post_ack(bed.post.db, &claims[i], bed.clock.now_ms), SAP_OK);
+            }
+            sap_runner_v0_claim_release(&claims[i]);
+        }
+        bed.clock.now_ms += LEASE_MS;
+    }
+    return post_rows(bed.post.db, POST_DEAD);
+}
+
+START_TEST(a_message_that_ends_its_process_takes_no_other_with_it)
+{
+    EXPECT(dead_when_three_kills(true) == 1, "innocent messages were given up");
+}
+END_TEST
+
+START_TEST(claimed_with_others_it_takes_all_behind_it_along)
+{
+    EXPECT(dead_when_three_kills(false) == 5, "they were not claimed together");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("runner/batch");
+    TCase *tc = tcase_create("batch");
+
+    tcase_add_checked_fixture(tc, setup, teardown);
+    tcase_add_test(tc, handlers_of_a_batch_may_each_take_most_of_a_lease);
+    tcase_add_test(tc, short_handlers_before_a_long_one_lose_nothing);
+    tcase_add_test(tc, a_handler_that_touches_keeps_the_leases_of_its_batch);
+    tcase_add_test(tc, one_id_is_handled_once_in_a_batch_of_plain_handlers);
+    tcase_add_test(tc, one_id_is_handled_once_in_a_batch_of_blocks_that_read);
+    tcase_add_test(tc, a_message_that_ends_its_process_takes_no_other_with_it);
+    tcase_add_test(tc, claimed_with_others_it_takes_all_behind_it_along);
+    suite_add_tcase(suite, tc);
+    return suite_run(suite);
+}
