@@ -227,23 +227,37 @@ static uint32_t claim_batch(bool retried_alone, SapRunnerV0Claim claims[MAX_MESS
     return count;
 }
 
-/* A process after the other, each of which ends when it comes to message 3. */
+/* A process after the other, each of which ends when it comes to message 3, with what it handled before
+ * not acknowledged. Another message comes before each, ahead of all that wait. Returns how many messages
+ * are given up. */
 static uint64_t dead_when_three_kills(bool retried_alone)
 {
     SapRunnerV0Claim claims[MAX_MESSAGES];
+    uint32_t next = 8;
 
-    send_many(8);
-    for (uint32_t count = 1; post_rows(bed.post.db, POST_INBOX) > 0;) {
-        count = claim_batch(retried_alone, claims);
+    send_many(next);
+    while (post_rows(bed.post.db, POST_INBOX) > 0) {
+        uint32_t count = claim_batch(retried_alone, claims);
         bool lives = true;
-        for (uint32_t i = 0; i < count; i++) {
-            char id[POST_ID_MAX];
 
-            lives = lives && strcmp(post_id(claims[i].frame, claims[i].frame_len, id), "3") != 0;
+        for (uint32_t i = 0; i < count && lives; i++) {
+            char id[POST_ID_MAX];
+            unsigned n = 0;
+
+            EXPECT(sscanf(post_id(claims[i].frame, claims[i].frame_len, id), "%u", &n) == 1, "id");
+            bed.handled[n]++;
+            lives = n != 3;
+        }
+        for (uint32_t i = 0; i < count; i++) {
             if (lives) {
                 EXPECT_RC(post_ack(bed.post.db, &claims[i], bed.clock.now_ms), SAP_OK);
             }
             sap_runner_v0_claim_release(&claims[i]);
+        }
+        if (next < MAX_MESSAGES) {
+            char id[12];
+            snprintf(id, sizeof id, "%u", next++);
+            post_send(bed.post.db, ME, POST_HIGH, id);
         }
         bed.clock.now_ms += LEASE_MS;
     }
@@ -253,12 +267,15 @@ static uint64_t dead_when_three_kills(bool retried_alone)
 START_TEST(a_message_that_ends_its_process_takes_no_other_with_it)
 {
     EXPECT(dead_when_three_kills(true) == 1, "innocent messages were given up");
+    for (uint32_t i = 8; i < MAX_MESSAGES; i++) {
+        EXPECT(bed.handled[i] == 1, "message %u was handled %u times", i, bed.handled[i]);
+    }
 }
 END_TEST
 
-START_TEST(claimed_with_others_it_takes_all_behind_it_along)
+START_TEST(claimed_with_others_it_takes_them_along)
 {
-    EXPECT(dead_when_three_kills(false) == 5, "they were not claimed together");
+    EXPECT(dead_when_three_kills(false) > 5, "they were not claimed together");
 }
 END_TEST
 
@@ -274,7 +291,7 @@ int main(void)
     tcase_add_test(tc, one_id_is_handled_once_in_a_batch_of_plain_handlers);
     tcase_add_test(tc, one_id_is_handled_once_in_a_batch_of_blocks_that_read);
     tcase_add_test(tc, a_message_that_ends_its_process_takes_no_other_with_it);
-    tcase_add_test(tc, claimed_with_others_it_takes_all_behind_it_along);
+    tcase_add_test(tc, claimed_with_others_it_takes_them_along);
     suite_add_tcase(suite, tc);
     return suite_run(suite);
 }
