@@ -981,12 +981,17 @@ int wit_runtime_queue_name_decode(const void *data, size_t len, WitRuntimeQueueN
 static void wit_runtime_retry_key_write(CodecWriter *w, const WitRuntimeRetryKey *v)
 {
     codec_write_raw(w, "retry:", 6);
+    codec_write_u64be(w, v->worker);
     codec_write_raw(w, v->id.data, v->id.len);
 }
 
 static void wit_runtime_retry_key_read(CodecReader *r, WitRuntimeRetryKey *v)
 {
     codec_read_exactly(r, "retry:", 6);
+    v->worker = codec_read_u64be(r);
+    if (codec_read_failed(r, "record retry-key", "worker")) {
+        return;
+    }
     codec_read_rest(r, &v->id);
     if (codec_read_failed(r, "record retry-key", "id")) {
         return;
@@ -1007,7 +1012,8 @@ static int wit_runtime_retry_key_check(const WitRuntimeRetryKey *v, CodecError *
 
 bool wit_runtime_retry_key_equal(const WitRuntimeRetryKey *a, const WitRuntimeRetryKey *b)
 {
-    return codec_bytes_equal(&a->id, &b->id);
+    return a->worker == b->worker &&
+           codec_bytes_equal(&a->id, &b->id);
 }
 
 void wit_runtime_retry_key_free(WitRuntimeRetryKey *v)
@@ -1117,12 +1123,17 @@ int wit_runtime_retry_value_decode(const void *data, size_t len, WitRuntimeRetry
 static void wit_runtime_seen_key_write(CodecWriter *w, const WitRuntimeSeenKey *v)
 {
     codec_write_raw(w, "seen:", 5);
+    codec_write_u64be(w, v->worker);
     codec_write_raw(w, v->id.data, v->id.len);
 }
 
 static void wit_runtime_seen_key_read(CodecReader *r, WitRuntimeSeenKey *v)
 {
     codec_read_exactly(r, "seen:", 5);
+    v->worker = codec_read_u64be(r);
+    if (codec_read_failed(r, "record seen-key", "worker")) {
+        return;
+    }
     codec_read_rest(r, &v->id);
     if (codec_read_failed(r, "record seen-key", "id")) {
         return;
@@ -1143,7 +1154,8 @@ static int wit_runtime_seen_key_check(const WitRuntimeSeenKey *v, CodecError *er
 
 bool wit_runtime_seen_key_equal(const WitRuntimeSeenKey *a, const WitRuntimeSeenKey *b)
 {
-    return codec_bytes_equal(&a->id, &b->id);
+    return a->worker == b->worker &&
+           codec_bytes_equal(&a->id, &b->id);
 }
 
 void wit_runtime_seen_key_free(WitRuntimeSeenKey *v)

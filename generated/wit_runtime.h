@@ -101,8 +101,9 @@ typedef struct WitRuntimeQueueName {
     uint64_t worker; /* Whose inbox is the queue; never below 2^32, where the workers of programs are. */
 } WitRuntimeQueueName;
 
-/* Keys of dedupe that count attempts. */
+/* Keys of dedupe that count attempts, in one inbox each. */
 typedef struct WitRuntimeRetryKey {
+    uint64_t worker; /* Whose inbox: messages of one id in two inboxes have nothing to do with each other. */
     CodecBytes id; /* The message id, or its XXH3-128 if it is above 256 bytes. */
 } WitRuntimeRetryKey;
 
@@ -111,8 +112,9 @@ typedef struct WitRuntimeRetryValue {
     uint32_t count;
 } WitRuntimeRetryValue;
 
-/* Keys of dedupe that remember accepted messages. */
+/* Keys of dedupe that remember accepted messages, in one inbox each. */
 typedef struct WitRuntimeSeenKey {
+    uint64_t worker; /* Whose inbox: messages of one id in two inboxes have nothing to do with each other. */
     CodecBytes id; /* The message id, or its XXH3-128 if it is above 256 bytes. */
 } WitRuntimeSeenKey;
 

@@ -845,6 +845,7 @@ int wit_runtime_queue_name_from_json(const json_t *json, WitRuntimeQueueName *v_
 }
 
 static const char *const wit_runtime_retry_key_names[] = {
+    "worker",
     "id",
 };
 
@@ -853,13 +854,18 @@ static json_t *wit_runtime_retry_key_json(const WitRuntimeRetryKey *v)
     json_t *json = json_object();
     bool ok = json != NULL;
 
+    ok = ok && codec_json_add(json, "worker", codec_json_unsigned(v->worker));
     ok = ok && codec_json_add(json, "id", codec_json_bytes(&v->id));
     return codec_json_done(json, ok);
 }
 
 static int wit_runtime_retry_key_unjson(const json_t *json, WitRuntimeRetryKey *v, CodecError *error)
 {
-    int rc = codec_json_read_fields(json, wit_runtime_retry_key_names, 1, error);
+    int rc = codec_json_read_fields(json, wit_runtime_retry_key_names, 2, error);
+    if (rc == SAP_OK) {
+        rc = read_u64(json_object_get(json, "worker"), &v->worker, error);
+        (void)codec_blame(error, "record retry-key", "worker", rc);
+    }
     if (rc == SAP_OK) {
         rc = codec_json_read_bytes(json_object_get(json, "id"), &v->id, error);
         (void)codec_blame(error, "record retry-key", "id", rc);
@@ -961,6 +967,7 @@ int wit_runtime_retry_value_from_json(const json_t *json, WitRuntimeRetryValue *
 }
 
 static const char *const wit_runtime_seen_key_names[] = {
+    "worker",
     "id",
 };
 
@@ -969,13 +976,18 @@ static json_t *wit_runtime_seen_key_json(const WitRuntimeSeenKey *v)
     json_t *json = json_object();
     bool ok = json != NULL;
 
+    ok = ok && codec_json_add(json, "worker", codec_json_unsigned(v->worker));
     ok = ok && codec_json_add(json, "id", codec_json_bytes(&v->id));
     return codec_json_done(json, ok);
 }
 
 static int wit_runtime_seen_key_unjson(const json_t *json, WitRuntimeSeenKey *v, CodecError *error)
 {
-    int rc = codec_json_read_fields(json, wit_runtime_seen_key_names, 1, error);
+    int rc = codec_json_read_fields(json, wit_runtime_seen_key_names, 2, error);
+    if (rc == SAP_OK) {
+        rc = read_u64(json_object_get(json, "worker"), &v->worker, error);
+        (void)codec_blame(error, "record seen-key", "worker", rc);
+    }
     if (rc == SAP_OK) {
         rc = codec_json_read_bytes(json_object_get(json, "id"), &v->id, error);
         (void)codec_blame(error, "record seen-key", "id", rc);

@@ -627,6 +627,7 @@ SAMPLE_TYPE(wit_runtime_queue_name, WitRuntimeQueueName)
 
 static void wit_runtime_retry_key_random(Choice *choice, WitRuntimeRetryKey *v)
 {
+    v->worker = (uint64_t)sample_number(choice);
     sample_bytes(choice, &v->id);
     switch (choice_below(choice, 16)) {
     case 0:
@@ -687,6 +688,7 @@ SAMPLE_TYPE(wit_runtime_retry_value, WitRuntimeRetryValue)
 
 static void wit_runtime_seen_key_random(Choice *choice, WitRuntimeSeenKey *v)
 {
+    v->worker = (uint64_t)sample_number(choice);
     sample_bytes(choice, &v->id);
     switch (choice_below(choice, 16)) {
     case 0:

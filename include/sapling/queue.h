@@ -60,7 +60,7 @@ typedef struct SapQueuePushOptions {
     uint32_t id_len;
     const void *trace_id; /* NULL: none */
     uint32_t trace_id_len;
-    int dedupe;        /* 1: no message if one of this id was handled within a day */
+    int dedupe;        /* 1: no message if this queue handled one of this id within a day */
     int high_priority; /* 1: before all that are not */
     int no_wait;       /* 1: return before it is on disk */
     int64_t delay_ms;  /* 0: at once */

@@ -61,7 +61,7 @@ enum { SAP_RUNNER_V0_COMMAND = 0, SAP_RUNNER_V0_EVENT = 1, SAP_RUNNER_V0_TIMER =
 /* Flags. HAS_FROM and HAS_TRACE say which fields there are. */
 #define SAP_RUNNER_V0_DURABLE       0x01u /* sending waits until it is on disk */
 #define SAP_RUNNER_V0_HIGH_PRIORITY 0x02u /* before all that are not */
-#define SAP_RUNNER_V0_DEDUPE        0x04u /* at most one message of this id is handled */
+#define SAP_RUNNER_V0_DEDUPE        0x04u /* a worker handles at most one of this id */
 #define SAP_RUNNER_V0_REQUIRES_ACK  0x08u /* for the receiver: the sender awaits an answer */
 #define SAP_RUNNER_V0_HAS_FROM      0x10u
 #define SAP_RUNNER_V0_HAS_TRACE     0x20u
@@ -391,14 +391,18 @@ SAP_API uint32_t sap_runner_scheduler_v0_sleep_budget(int64_t now_ms, int64_t du
 
 /* ---- Dedupe --------------------------------------------------------------------------------- */
 
-/* Whether a message of this id was handled and its row has not expired: 1 or 0 in *seen_out;
+/* Ids are remembered for each inbox by itself: what worker 1 has handled is news to worker 2.
+ * SAP_ERROR: a worker_id below 0, or no id.
+ *
+ * Whether the worker has handled a message of this id whose row has not expired: 1 or 0 in *seen_out;
  * *differs_out (may be NULL): 1 if that one had another payload. */
-SAP_API int sap_runner_dedupe_v0_seen(SapTxnCtx *txn, const void *id, uint32_t id_len,
-                                      const void *payload, uint32_t payload_len, int64_t now_ms,
-                                      int *seen_out, int *differs_out);
-SAP_API int sap_runner_dedupe_v0_accept(SapTxnCtx *txn, const void *id, uint32_t id_len,
-                                        const void *payload, uint32_t payload_len, int64_t now_ms,
-                                        uint64_t ttl_ms);
+SAP_API int sap_runner_dedupe_v0_seen(SapTxnCtx *txn, int64_t worker_id, const void *id,
+                                      uint32_t id_len, const void *payload, uint32_t payload_len,
+                                      int64_t now_ms, int *seen_out, int *differs_out);
+/* Remembers that the worker has handled it, for ttl_ms. */
+SAP_API int sap_runner_dedupe_v0_accept(SapTxnCtx *txn, int64_t worker_id, const void *id,
+                                        uint32_t id_len, const void *payload, uint32_t payload_len,
+                                        int64_t now_ms, uint64_t ttl_ms);
 /* Removes up to `max` that have expired. */
 SAP_API int sap_runner_dedupe_v0_sweep(SapTxnCtx *txn, int64_t now_ms, uint32_t max,
                                        uint64_t *removed_out);

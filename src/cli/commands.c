@@ -156,7 +156,7 @@ static const Option push_options[] = {
     {OPTION_PRIORITY, 0, "priority", "P", "normal|high", true, "high: before all that are not"},
     {OPTION_ID, 0, "id", "ID", NULL, false, "the id of the message; one is made if not given"},
     {OPTION_DEDUPE, 0, "dedupe", NULL, NULL, false,
-     "not if a message of this id was handled within a day"},
+     "not if the queue handled one of this id within a day"},
     {OPTION_TRACE, 0, "trace", "ID", NULL, false, "a trace id that goes with the message"},
     NO_MORE,
 };

@@ -114,35 +114,44 @@ static int set_frame(json_t *object, Slice val, CodecError *error)
     return set_named(object, "value", "frame", message_object, val, error);
 }
 
+static json_t *dedupe_key_object(uint64_t worker, const CodecBytes *id)
+{
+    json_t *json = json_object();
+    bool ok = json != NULL && codec_json_add(json, "worker", codec_json_unsigned(worker)) &&
+              json_set_bytes(json, "id", slice_of(id)) == 0;
+
+    return codec_json_done(json, ok);
+}
+
 /* The key of a dedupe row, into `object` under `name`; *retry_out tells which kind it is. */
 static int set_dedupe_key(json_t *object, const char *name, Slice key, bool *retry_out,
                           CodecError *error)
 {
     WitRuntimeRetryKey retry;
     WitRuntimeSeenKey seen;
-    json_t *id = NULL;
+    json_t *json = NULL;
     int rc;
 
     *retry_out = starts_with(key, "retry:");
     if (*retry_out) {
         rc = wit_runtime_retry_key_decode(key.data, key.len, &retry, error);
         if (rc == SAP_OK) {
-            id = bytes_object("id", slice_of(&retry.id));
+            json = dedupe_key_object(retry.worker, &retry.id);
             wit_runtime_retry_key_free(&retry);
         }
     } else {
         rc = wit_runtime_seen_key_decode(key.data, key.len, &seen, error);
         if (rc == SAP_OK) {
-            id = bytes_object("id", slice_of(&seen.id));
+            json = dedupe_key_object(seen.worker, &seen.id);
             wit_runtime_seen_key_free(&seen);
         }
     }
     if (rc != SAP_OK) {
         return rc;
     }
-    return id == NULL
+    return json == NULL
                ? SAP_NOMEM
-               : set(object, name, codec_json_one(*retry_out ? "retry-key" : "seen-key", id));
+               : set(object, name, codec_json_one(*retry_out ? "retry-key" : "seen-key", json));
 }
 
 /* ---- Tables ------------------------------------------------------------------------------------ */

@@ -40,8 +40,9 @@ static int end_claim(SapTxnCtx *txn, SapRunnerTxCtxV0 *ctx, void *fn_ctx)
     int rc = SAP_OK;
 
     if (block->claim != NULL && (msg->flags & SAP_RUNNER_V0_DEDUPE) != 0) {
-        rc = sap_runner_dedupe_v0_seen(txn, msg->message_id, msg->message_id_len, msg->payload,
-                                       msg->payload_len, block->now_ms, &seen, &differs);
+        rc = sap_runner_dedupe_v0_seen(txn, block->runner->worker_id, msg->message_id,
+                                       msg->message_id_len, msg->payload, msg->payload_len,
+                                       block->now_ms, &seen, &differs);
     }
     if (rc == SAP_OK && seen) {
         block->refused = (AttemptRefused){.duplicate = true, .differs = differs != 0};

@@ -80,7 +80,7 @@ int dead_letter_move_row(Txn *txn, uint64_t worker, uint64_t seq, uint32_t attem
         rc = txn_get_dbi(txn, WIT_DBI_INBOX, key.bytes, sizeof key.bytes, &frame, &frame_len);
     }
     if (rc == SAP_OK && sap_runner_wire_v0_decode_message(frame, frame_len, &msg) == SAP_OK) {
-        rc = dedupe_set_retries(txn, msg.message_id, msg.message_id_len, 0);
+        rc = dedupe_set_retries(txn, worker, msg.message_id, msg.message_id_len, 0);
     }
     if (rc == SAP_OK) {
         rc = txn_del_dbi(txn, WIT_DBI_INBOX, key.bytes, sizeof key.bytes);

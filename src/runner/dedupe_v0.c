@@ -9,7 +9,11 @@
 
 #include <string.h>
 
-enum { ID_KEPT_WHOLE = 256, ID_KEY_ROOM = 8 + ID_KEPT_WHOLE, SEEN_SIZE = 17 };
+enum {
+    ID_KEPT_WHOLE = 256,
+    ID_KEY_ROOM = 6 + 8 + ID_KEPT_WHOLE, /* "retry:" and the worker before the id */
+    SEEN_SIZE = 17
+};
 
 typedef struct IdKey {
     uint8_t bytes[ID_KEY_ROOM];
@@ -17,7 +21,7 @@ typedef struct IdKey {
 } IdKey;
 
 /* A long id is its hash, so that the key fits every page size. */
-static IdKey id_key(bool seen, const void *id, uint32_t id_len)
+static IdKey id_key(bool seen, uint64_t worker, const void *id, uint32_t id_len)
 {
     IdKey key;
     uint8_t hash[HASH128_SIZE];
@@ -29,16 +33,16 @@ static IdKey id_key(bool seen, const void *id, uint32_t id_len)
         hash_bytes128(id, id_len, hash);
         bytes = (CodecBytes){hash, sizeof hash};
     }
-    rc = seen ? wit_runtime_seen_key_encode(&(WitRuntimeSeenKey){bytes}, &buf, NULL)
-              : wit_runtime_retry_key_encode(&(WitRuntimeRetryKey){bytes}, &buf, NULL);
+    rc = seen ? wit_runtime_seen_key_encode(&(WitRuntimeSeenKey){worker, bytes}, &buf, NULL)
+              : wit_runtime_retry_key_encode(&(WitRuntimeRetryKey){worker, bytes}, &buf, NULL);
     SAP_ASSERT(rc == SAP_OK && buf.data == key.bytes);
     key.len = (uint32_t)buf.len;
     return key;
 }
 
-int dedupe_retries(Txn *txn, const void *id, uint32_t id_len, uint32_t *count_out)
+int dedupe_retries(Txn *txn, uint64_t worker, const void *id, uint32_t id_len, uint32_t *count_out)
 {
-    IdKey key = id_key(false, id, id_len);
+    IdKey key = id_key(false, worker, id, id_len);
     WitRuntimeRetryValue row = {0};
     const void *val;
     uint32_t val_len;
@@ -54,9 +58,9 @@ int dedupe_retries(Txn *txn, const void *id, uint32_t id_len, uint32_t *count_ou
     return rc;
 }
 
-int dedupe_set_retries(Txn *txn, const void *id, uint32_t id_len, uint32_t count)
+int dedupe_set_retries(Txn *txn, uint64_t worker, const void *id, uint32_t id_len, uint32_t count)
 {
-    IdKey key = id_key(false, id, id_len);
+    IdKey key = id_key(false, worker, id, id_len);
 
     if (count == 0) {
         int rc = txn_del_dbi(txn, WIT_DBI_DEDUPE, key.bytes, key.len);
@@ -94,15 +98,17 @@ static void encode_seen(const WitRuntimeSeenValue *row, uint8_t bytes[SEEN_SIZE]
     SAP_ASSERT(rc == SAP_OK && buf.data == bytes && buf.len == SEEN_SIZE);
 }
 
-int sap_runner_dedupe_v0_seen(SapTxnCtx *txn, const void *id, uint32_t id_len, const void *payload,
-                              uint32_t payload_len, int64_t now_ms, int *seen_out, int *differs_out)
+int sap_runner_dedupe_v0_seen(SapTxnCtx *txn, int64_t worker_id, const void *id, uint32_t id_len,
+                              const void *payload, uint32_t payload_len, int64_t now_ms,
+                              int *seen_out, int *differs_out)
 {
     WitRuntimeSeenValue row = {0};
 
-    if (id == NULL || id_len == 0 || (payload == NULL && payload_len > 0) || seen_out == NULL) {
+    if (worker_id < 0 || id == NULL || id_len == 0 || (payload == NULL && payload_len > 0) ||
+        seen_out == NULL) {
         return SAP_ERROR;
     }
-    IdKey key = id_key(true, id, id_len);
+    IdKey key = id_key(true, (uint64_t)worker_id, id, id_len);
     int rc = read_seen(txn, &key, now_ms, &row);
     if (rc != SAP_OK && rc != SAP_NOTFOUND) {
         return rc;
@@ -114,16 +120,16 @@ int sap_runner_dedupe_v0_seen(SapTxnCtx *txn, const void *id, uint32_t id_len, c
     return SAP_OK;
 }
 
-int sap_runner_dedupe_v0_accept(SapTxnCtx *txn, const void *id, uint32_t id_len,
+int sap_runner_dedupe_v0_accept(SapTxnCtx *txn, int64_t worker_id, const void *id, uint32_t id_len,
                                 const void *payload, uint32_t payload_len, int64_t now_ms,
                                 uint64_t ttl_ms)
 {
     uint8_t bytes[SEEN_SIZE];
 
-    if (id == NULL || id_len == 0 || (payload == NULL && payload_len > 0)) {
+    if (worker_id < 0 || id == NULL || id_len == 0 || (payload == NULL && payload_len > 0)) {
         return SAP_ERROR;
     }
-    IdKey key = id_key(true, id, id_len);
+    IdKey key = id_key(true, (uint64_t)worker_id, id, id_len);
     uint64_t now = ttl_time(now_ms);
     uint64_t expiry = ttl_ms > UINT64_MAX - now ? UINT64_MAX : now + ttl_ms;
     encode_seen(&(WitRuntimeSeenValue){.accepted = true,
@@ -134,11 +140,11 @@ int sap_runner_dedupe_v0_accept(SapTxnCtx *txn, const void *id, uint32_t id_len,
                            sizeof bytes, expiry);
 }
 
-int dedupe_note_again(Txn *txn, const void *id, uint32_t id_len, int64_t now_ms)
+int dedupe_note_again(Txn *txn, uint64_t worker, const void *id, uint32_t id_len, int64_t now_ms)
 {
     uint8_t bytes[SEEN_SIZE];
     WitRuntimeSeenValue row;
-    IdKey key = id_key(true, id, id_len);
+    IdKey key = id_key(true, worker, id, id_len);
     int rc = read_seen(txn, &key, now_ms, &row);
 
     if (rc != SAP_OK) {

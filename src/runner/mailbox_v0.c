@@ -206,7 +206,8 @@ int mailbox_put_claimed(Txn *txn, const SapRunnerV0ClaimOptions *options, const 
         rc = SAP_NOMEM;
     }
     if (rc == SAP_OK) {
-        rc = dedupe_retries(txn, msg.message_id, msg.message_id_len, &failed);
+        rc = dedupe_retries(txn, (uint64_t)msg.to_worker, msg.message_id, msg.message_id_len,
+                            &failed);
     }
     if (rc == SAP_OK) {
         /* `frame` is a row of another table, and may have moved once a number is taken. */
@@ -299,7 +300,8 @@ static int end_expired(Txn *txn, const SapRunnerV0ClaimOptions *options, const E
                                     expired->attempts, SAP_BUSY);
     }
     if (sap_runner_wire_v0_decode_message(val, val_len, &msg) == SAP_OK) {
-        rc = dedupe_set_retries(txn, msg.message_id, msg.message_id_len, expired->attempts);
+        rc = dedupe_set_retries(txn, (uint64_t)options->worker_id, msg.message_id,
+                                msg.message_id_len, expired->attempts);
     }
     return rc == SAP_OK ? txn_del_dbi(txn, WIT_DBI_LEASES, key.bytes, sizeof key.bytes) : rc;
 }
@@ -590,8 +592,9 @@ static int take(Txn *txn, RowNumbers *tokens, const SapRunnerV0ClaimOptions *opt
                             : rc;
     }
     if ((msg.flags & SAP_RUNNER_V0_DEDUPE) != 0) {
-        rc = sap_runner_dedupe_v0_seen(txn, msg.message_id, msg.message_id_len, msg.payload,
-                                       msg.payload_len, options->now_ms, &seen, &differs);
+        rc = sap_runner_dedupe_v0_seen(txn, options->worker_id, msg.message_id, msg.message_id_len,
+                                       msg.payload, msg.payload_len, options->now_ms, &seen,
+                                       &differs);
     }
     if (rc == SAP_OK && seen) {
         RowKey key = row_message_key(claim->worker, claim->seq);
@@ -600,15 +603,16 @@ static int take(Txn *txn, RowNumbers *tokens, const SapRunnerV0ClaimOptions *opt
         if (rc != SAP_OK) {
             return rc;
         }
-        rc = dedupe_note_again(txn, msg.message_id, msg.message_id_len, options->now_ms);
+        rc = dedupe_note_again(txn, claim->worker, msg.message_id, msg.message_id_len,
+                               options->now_ms);
         if (rc == SAP_OK) {
             /* Of an attempt that failed while another message of this id succeeded. */
-            rc = dedupe_set_retries(txn, msg.message_id, msg.message_id_len, 0);
+            rc = dedupe_set_retries(txn, claim->worker, msg.message_id, msg.message_id_len, 0);
         }
         return rc == SAP_OK ? txn_del_dbi(txn, WIT_DBI_INBOX, key.bytes, sizeof key.bytes) : rc;
     }
     if (rc == SAP_OK) {
-        rc = dedupe_retries(txn, msg.message_id, msg.message_id_len, &failed);
+        rc = dedupe_retries(txn, claim->worker, msg.message_id, msg.message_id_len, &failed);
     }
     if (rc == SAP_OK && failed > 0 && options->retried_alone && !first) {
         *taken_out = TAKEN_LATER;
@@ -759,7 +763,7 @@ int mailbox_remove(Txn *txn, const SapRunnerV0Claim *claim)
     if (rc == SAP_OK && claim->attempts > 1) {
         rc = wire_rc(sap_runner_wire_v0_decode_message(claim->frame, claim->frame_len, &msg));
         if (rc == SAP_OK) {
-            rc = dedupe_set_retries(txn, msg.message_id, msg.message_id_len, 0);
+            rc = dedupe_set_retries(txn, claim->worker, msg.message_id, msg.message_id_len, 0);
         }
     }
     return rc;
@@ -775,8 +779,8 @@ int sap_runner_mailbox_v0_ack(SapTxnCtx *txn, const SapRunnerV0Claim *claim, int
         rc = wire_rc(sap_runner_wire_v0_decode_message(claim->frame, claim->frame_len, &msg));
     }
     if (rc == SAP_OK && (msg.flags & SAP_RUNNER_V0_DEDUPE) != 0) {
-        rc = sap_runner_dedupe_v0_accept(txn, msg.message_id, msg.message_id_len, msg.payload,
-                                         msg.payload_len, now_ms,
+        rc = sap_runner_dedupe_v0_accept(txn, (int64_t)claim->worker, msg.message_id,
+                                         msg.message_id_len, msg.payload, msg.payload_len, now_ms,
                                          dedupe_ttl_ms > 0 ? dedupe_ttl_ms : MAILBOX_DEDUPE_TTL_MS);
     }
     return rc;
@@ -790,7 +794,9 @@ int mailbox_drop_duplicate(Txn *txn, const SapRunnerV0Claim *claim, int64_t now_
     if (rc == SAP_OK) {
         rc = wire_rc(sap_runner_wire_v0_decode_message(claim->frame, claim->frame_len, &msg));
     }
-    return rc == SAP_OK ? dedupe_note_again(txn, msg.message_id, msg.message_id_len, now_ms) : rc;
+    return rc == SAP_OK
+               ? dedupe_note_again(txn, claim->worker, msg.message_id, msg.message_id_len, now_ms)
+               : rc;
 }
 
 int sap_runner_mailbox_v0_touch(SapTxnCtx *txn, SapRunnerV0Claim *claim, int64_t now_ms,
@@ -815,9 +821,9 @@ static int leave(Txn *txn, const SapRunnerV0Claim *claim, const SapRunnerV0Messa
 {
     int rc = remove_row(txn, claim);
 
-    return rc == SAP_OK
-               ? dedupe_set_retries(txn, msg->message_id, msg->message_id_len, claim->attempts)
-               : rc;
+    return rc == SAP_OK ? dedupe_set_retries(txn, claim->worker, msg->message_id,
+                                             msg->message_id_len, claim->attempts)
+                        : rc;
 }
 
 static int claim_decode(Txn *txn, const SapRunnerV0Claim *claim, SapRunnerV0Message *msg_out)

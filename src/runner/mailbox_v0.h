@@ -9,8 +9,8 @@
  *     of rows find without visiting those before it.
  *   - What ends a claim (acknowledge, put back, give up) checks its token: a late worker changes
  *     nothing.
- *   - Attempts that failed are counted by message id and survive requeue and takeover; an attempt
- *     whose lease expired has failed. */
+ *   - Attempts that failed are counted by inbox and message id, and survive requeue and takeover; an
+ *     attempt whose lease expired has failed. */
 #ifndef SAPLING_RUNNER_MAILBOX_V0_H
 #define SAPLING_RUNNER_MAILBOX_V0_H
 

@@ -504,8 +504,9 @@ static int seen_before(SapRunnerV0 *runner, const SapRunnerV0Message *msg,
     int rc = txn_begin_rc(runner->db, NULL, TXN_RDONLY | TXN_NEWEST, &txn);
 
     if (rc == SAP_OK) {
-        rc = sap_runner_dedupe_v0_seen(txn, msg->message_id, msg->message_id_len, msg->payload,
-                                       msg->payload_len, runner_now_ms(runner), &seen, &differs);
+        rc = sap_runner_dedupe_v0_seen(txn, runner->worker_id, msg->message_id, msg->message_id_len,
+                                       msg->payload, msg->payload_len, runner_now_ms(runner), &seen,
+                                       &differs);
         txn_abort(txn);
     }
     *refused_out = (AttemptRefused){.duplicate = seen != 0, .differs = differs != 0};

@@ -48,7 +48,7 @@ static int describe(Txn *txn, const Peek *peek, const void *key, uint32_t key_le
         message->attempts = lease.attempts;
         return SAP_OK;
     }
-    rc = dedupe_retries(txn, msg.message_id, msg.message_id_len, &failed);
+    rc = dedupe_retries(txn, worker, msg.message_id, msg.message_id_len, &failed);
     message->attempts = failed;
     return rc;
 }

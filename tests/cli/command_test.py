@@ -921,6 +921,8 @@ interface rows {
 }
 """
 
+SEEN_KEY = b"seen:" + struct.pack(">Q", 7) + b"m-1"
+
 
 class Schemas(Case):
     def put(self, table, key, val, name="a.db"):
@@ -938,12 +940,12 @@ class Schemas(Case):
         self.put(2, struct.pack(">Q", 3), message(b"m-2", b"\xff"))
         self.put(3, struct.pack(">QQ", 7, 5), b"LSE0" + struct.pack("<QqIQ", 9, -1, 2, 77))
         self.put(4, struct.pack(">QQ", (1000 + (1 << 63)) % (1 << 64), 6), message(b"m-3", b""))
-        self.put(5, b"retry:m-1", struct.pack("<I", 4))
-        self.put(5, b"seen:m-1", struct.pack("<?qQ", True, 12, 13))
+        self.put(5, b"retry:" + struct.pack(">Q", 7) + b"m-1", struct.pack("<I", 4))
+        self.put(5, SEEN_KEY, struct.pack("<?qQ", True, 12, 13))
         self.put(6, struct.pack(">QQ", 7, 4),
                  b"DLQ0" + struct.pack("<iII", -3, 4, len(message(b"m-4", b"x"))) + message(b"m-4", b"x"))
-        self.put(7, b"\x00seen:m-1", struct.pack(">Q", 5000))
-        self.put(7, b"\x01" + struct.pack(">Q", 5000) + b"seen:m-1", b"")
+        self.put(7, b"\x00" + SEEN_KEY, struct.pack(">Q", 5000))
+        self.put(7, b"\x01" + struct.pack(">Q", 5000) + SEEN_KEY, b"")
 
     def test_rows_of_the_runtime_are_shown_with_what_is_in_them(self):
         self.runtime()
@@ -967,21 +969,21 @@ class Schemas(Case):
         self.assertEqual(rows[5]["value"], {"owner": 9, "deadline": -1, "attempts": 2, "token": 77})
         self.assertEqual(rows[6]["key"], {"due": 1000, "seq": 6})
         self.assertEqual((rows[7]["key"], rows[7]["value"]),
-                         ({"retry-key": {"id": "m-1"}}, {"retry-value": {"count": 4}}))
+                         ({"retry-key": {"worker": 7, "id": "m-1"}}, {"retry-value": {"count": 4}}))
         self.assertEqual((rows[8]["key"], rows[8]["value"]),
-                         ({"seen-key": {"id": "m-1"}},
+                         ({"seen-key": {"worker": 7, "id": "m-1"}},
                           {"seen-value": {"accepted": True, "last-seen": 12, "checksum": 13}}))
         self.assertEqual((rows[9]["value"]["rc"], rows[9]["value"]["attempts"],
                           rows[9]["value"]["frame"]["message-id"]), (-3, 4, "m-4"))
         self.assertEqual([(r["key"], r["value"]) for r in rows[10:]],
-                         [({"of": {"seen-key": {"id": "m-1"}}}, {"expires": 5000}),
-                          ({"expires": 5000, "of": {"seen-key": {"id": "m-1"}}}, {})])
+                         [({"of": {"seen-key": {"worker": 7, "id": "m-1"}}}, {"expires": 5000}),
+                          ({"expires": 5000, "of": {"seen-key": {"worker": 7, "id": "m-1"}}}, {})])
 
     def test_a_row_that_does_not_decode_is_shown_and_counted(self):
         self.runtime()
         broken = {0: (b"runner.seq.inbox", b"x"), 1: (b"short", message(b"m", b"")),
                   2: (struct.pack(">Q", 9), b"LMSG"), 3: (struct.pack(">QQ", 7, 6), b"LSE0"),
-                  4: (struct.pack(">QQ", 1, 2), message(b"m", b"")[:-1]), 5: (b"seen:", b""),
+                  4: (struct.pack(">QQ", 1, 2), message(b"m", b"")[:-1]), 5: (SEEN_KEY[:-3], b""),
                   6: (struct.pack(">QQ", 7, 7), b"DLQ0" + struct.pack("<iII", 0, 1, 4) + b"LMSG"),
                   7: (b"\x02", b"")}
         for table, (key, val) in broken.items():
@@ -1007,11 +1009,13 @@ class Schemas(Case):
         self.assertEqual(self.rows("leases", "--schema"), self.rows("--table", "3", "--schema"))
         self.assertEqual(self.rows("3", "--schema"), self.rows("leases", "--schema"))
         self.assertEqual(len(self.rows("dedupe", "--schema", "--prefix", "seen:")), 1)
-        self.assertEqual(self.rows("dedupe", "--schema", "--reverse")[0]["key"], {"seen-key": {"id": "m-1"}})
+        self.assertEqual(self.rows("dedupe", "--schema", "--reverse")[0]["key"],
+                         {"seen-key": {"worker": 7, "id": "m-1"}})
         self.assertEqual(len(self.rows("--schema", "--limit", "5")), 5)
         self.assertEqual(self.rows("leases", "--schema", "--keys"),
                          [{"table": "leases", "key": {"worker": 7, "seq": 5}}])
-        self.assertEqual(self.db("scan", "a.db", "5", "-k"), "retry:m-1\nseen:m-1\n")
+        worker = r"\x00" * 7 + r"\x07"
+        self.assertEqual(self.db("scan", "a.db", "5", "-k"), f"retry:{worker}m-1\nseen:{worker}m-1\n")
         self.fails(3, "the schema has no table inbux", "db", "scan", "a.db", "inbux", "--schema")
         self.fails(2, "names are known with --schema", "db", "scan", "a.db", "inbox")
         self.fails(2, "which table", "db", "scan", "a.db", "inbox", "--schema", "--table", "1")
@@ -1052,12 +1056,12 @@ class Schemas(Case):
 
     def test_rows_of_a_file_that_another_owns_are_shown_too(self):
         process = self.start("db", "load", "a.db", "--batch", "1", "--table", "5", "--format", "hex")
-        process.stdin.write(b"seen:m".hex().encode() + b"\t" + struct.pack("<?qQ", True, 1, 2).hex().encode() +
+        process.stdin.write(SEEN_KEY.hex().encode() + b"\t" + struct.pack("<?qQ", True, 1, 2).hex().encode() +
                             b"\n")
         process.stdin.flush()
         self.await_("the socket", lambda: os.path.exists(self.path("a.db.sock")))
         self.await_("rows", lambda: self.db("scan", "a.db", "5", "--count") == "1\n")
-        self.assertEqual(self.rows("dedupe", "--schema")[0]["key"], {"seen-key": {"id": "m"}})
+        self.assertEqual(self.rows("dedupe", "--schema")[0]["key"], {"seen-key": {"worker": 7, "id": "m-1"}})
         process.stdin.close()
         self.assertEqual(process.wait(timeout=30), 0)
 

@@ -100,6 +100,13 @@ class Push(QueueCase):
         self.queue("push", "a.db", "pay", "--id", "order-7")
         self.assertEqual(self.queue("pop", "a.db"), "pay\n")
 
+    def test_an_id_is_handled_once_by_each_queue(self):
+        for name, text in (("q1", "one"), ("q2", "two")):
+            self.queue("push", "a.db", "-Q", name, "--id", "job-1", "--dedupe", text)
+            self.assertEqual(self.queue("pop", "a.db", "-Q", name), text + "\n")
+            self.queue("push", "a.db", "-Q", name, "--id", "job-1", "--dedupe", text)
+            self.fails(3, "no message", "queue", "pop", "a.db", "-Q", name)
+
     def test_wrong_arguments(self):
         for pattern, *args in (
                 ("push what", "push", "a.db"),

@@ -385,8 +385,9 @@ static bool is_duplicate(SapTxnCtx *txn, const SapRunnerV0Message *msg, int64_t 
     int found = 0;
 
     if ((msg->flags & SAP_RUNNER_V0_DEDUPE) != 0) {
-        EXPECT_RC(sap_runner_dedupe_v0_seen(txn, msg->message_id, msg->message_id_len, msg->payload,
-                                            msg->payload_len, now_ms, &found, NULL),
+        EXPECT_RC(sap_runner_dedupe_v0_seen(txn, msg->to_worker, msg->message_id,
+                                            msg->message_id_len, msg->payload, msg->payload_len,
+                                            now_ms, &found, NULL),
                   SAP_OK);
     }
     return found != 0;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NOW = 1000000, TTL = 5000 };
+enum { NOW = 1000000, TTL = 5000, ME = 1 };
 
 static Post post;
 
@@ -25,22 +25,28 @@ static void accept_id(const void *id, uint32_t len, const char *payload, int64_t
     SapTxnCtx *txn = post_begin(post.db);
 
     EXPECT_RC(
-        sap_runner_dedupe_v0_accept(txn, id, len, payload, (uint32_t)strlen(payload), now, TTL),
+        sap_runner_dedupe_v0_accept(txn, ME, id, len, payload, (uint32_t)strlen(payload), now, TTL),
         SAP_OK);
     post_commit(txn);
 }
 
-static int seen_id(const void *id, uint32_t len, const char *payload, int64_t now, int *differs)
+static int seen_by(int64_t worker, const void *id, uint32_t len, const char *payload, int64_t now,
+                   int *differs)
 {
     SapTxnCtx *txn = post_begin(post.db);
     int seen = 99;
 
-    EXPECT_RC(sap_runner_dedupe_v0_seen(txn, id, len, payload, (uint32_t)strlen(payload), now,
-                                        &seen, differs),
+    EXPECT_RC(sap_runner_dedupe_v0_seen(txn, worker, id, len, payload, (uint32_t)strlen(payload),
+                                        now, &seen, differs),
               SAP_OK);
     sap_txn_abort(txn);
     EXPECT(seen == 0 || seen == 1, "neither 0 nor 1: %d", seen);
     return seen;
+}
+
+static int seen_id(const void *id, uint32_t len, const char *payload, int64_t now, int *differs)
+{
+    return seen_by(ME, id, len, payload, now, differs);
 }
 
 static uint64_t sweep(int64_t now, uint32_t max)
@@ -67,6 +73,24 @@ START_TEST(an_accepted_id_is_seen_until_it_expires)
     EXPECT(seen_id("a", 1, "p", NOW + TTL, NULL) == 0, "expired late");
     accept_id("a", 1, "q", NOW + TTL);
     EXPECT(seen_id("a", 1, "q", NOW + TTL, &differs) == 1 && differs == 0, "not seen again");
+}
+END_TEST
+
+START_TEST(an_id_is_remembered_for_each_inbox_by_itself)
+{
+    static uint8_t id[300];
+    static const uint32_t lengths[] = {1, 256, 257, 300};
+
+    memset(id, 'x', sizeof id);
+    for (uint32_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        accept_id(id, lengths[i], "p", NOW);
+        EXPECT(seen_by(ME, id, lengths[i], "p", NOW, NULL) == 1, "length %u not seen", lengths[i]);
+        EXPECT(seen_by(0, id, lengths[i], "p", NOW, NULL) == 0, "length %u seen by 0", lengths[i]);
+        EXPECT(seen_by(ME + 1, id, lengths[i], "p", NOW, NULL) == 0, "length %u seen by the next",
+               lengths[i]);
+        EXPECT(seen_by(INT64_MAX, id, lengths[i], "p", NOW, NULL) == 0,
+               "length %u seen by the last", lengths[i]);
+    }
 }
 END_TEST
 
@@ -98,10 +122,12 @@ START_TEST(an_id_of_zero_bytes_is_no_id_and_zeros_are_bytes)
     int seen = 0;
     SapTxnCtx *txn = post_begin(post.db);
 
-    EXPECT_RC(sap_runner_dedupe_v0_seen(NULL, "a", 1, "", 0, NOW, &seen, NULL), SAP_ERROR);
-    EXPECT_RC(sap_runner_dedupe_v0_seen(txn, NULL, 1, "", 0, NOW, &seen, NULL), SAP_ERROR);
-    EXPECT_RC(sap_runner_dedupe_v0_seen(txn, "a", 1, "", 0, NOW, NULL, NULL), SAP_ERROR);
-    EXPECT_RC(sap_runner_dedupe_v0_accept(txn, NULL, 1, "", 0, NOW, 1), SAP_ERROR);
+    EXPECT_RC(sap_runner_dedupe_v0_seen(NULL, ME, "a", 1, "", 0, NOW, &seen, NULL), SAP_ERROR);
+    EXPECT_RC(sap_runner_dedupe_v0_seen(txn, -1, "a", 1, "", 0, NOW, &seen, NULL), SAP_ERROR);
+    EXPECT_RC(sap_runner_dedupe_v0_seen(txn, ME, NULL, 1, "", 0, NOW, &seen, NULL), SAP_ERROR);
+    EXPECT_RC(sap_runner_dedupe_v0_seen(txn, ME, "a", 1, "", 0, NOW, NULL, NULL), SAP_ERROR);
+    EXPECT_RC(sap_runner_dedupe_v0_accept(txn, -1, "a", 1, "", 0, NOW, 1), SAP_ERROR);
+    EXPECT_RC(sap_runner_dedupe_v0_accept(txn, ME, NULL, 1, "", 0, NOW, 1), SAP_ERROR);
     sap_txn_abort(txn);
     accept_id("a\0b", 3, "p", NOW);
     EXPECT(seen_id("a", 1, "p", NOW, NULL) == 0, "cut at the zero");
@@ -147,7 +173,7 @@ START_TEST(a_time_to_live_for_ever_does_not_wrap)
 {
     SapTxnCtx *txn = post_begin(post.db);
 
-    EXPECT_RC(sap_runner_dedupe_v0_accept(txn, "a", 1, "p", 1, NOW, UINT64_MAX), SAP_OK);
+    EXPECT_RC(sap_runner_dedupe_v0_accept(txn, ME, "a", 1, "p", 1, NOW, UINT64_MAX), SAP_OK);
     post_commit(txn);
     EXPECT(seen_id("a", 1, "p", INT64_MAX - 1, NULL) == 1, "expired");
     EXPECT(sweep(INT64_MAX - 1, 100) == 0, "swept");
@@ -161,6 +187,7 @@ static Suite *make_suite(void)
 
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, an_accepted_id_is_seen_until_it_expires);
+    tcase_add_test(tc, an_id_is_remembered_for_each_inbox_by_itself);
     tcase_add_test(tc, ids_of_every_length_are_told_apart);
     tcase_add_test(tc, an_id_of_zero_bytes_is_no_id_and_zeros_are_bytes);
     tcase_add_test(tc, a_sweep_removes_what_has_expired_and_no_more_than_asked);

@@ -344,8 +344,8 @@ static void fill(void)
     post_key(key, ME, 1);
     post_put(bed.post.db, POST_INBOX, key, 16, "junk", 4);
     txn = post_begin(bed.post.db);
-    EXPECT_RC(sap_runner_dedupe_v0_accept(txn, "dup", 3, "dup", 3, NOW - 50, 1000000), SAP_OK);
-    EXPECT_RC(sap_runner_dedupe_v0_accept(txn, "old", 3, "old", 3, NOW - 50, 10), SAP_OK);
+    EXPECT_RC(sap_runner_dedupe_v0_accept(txn, ME, "dup", 3, "dup", 3, NOW - 50, 1000000), SAP_OK);
+    EXPECT_RC(sap_runner_dedupe_v0_accept(txn, ME, "old", 3, "old", 3, NOW - 50, 10), SAP_OK);
     uint32_t len = post_frame(frame, ME, POST_NORMAL, "timer");
     EXPECT_RC(sap_runner_timer_v0_append(txn, NOW, frame, len, NULL), SAP_OK);
     len = post_frame(frame, 3, POST_NORMAL, "moved");

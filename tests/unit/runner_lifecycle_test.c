@@ -830,6 +830,36 @@ START_TEST(duplicates_in_one_batch_are_handled_once)
 }
 END_TEST
 
+static void pass_on(Bed *b, SapRunnerV0 *runner, const SapRunnerV0Message *msg)
+{
+    (void)msg;
+    if (runner->worker_id < ME + 2) {
+        post_send(b->post.db, runner->worker_id + 1, POST_ONCE, "order");
+    }
+}
+
+START_TEST(an_id_that_travels_through_several_workers_is_handled_by_each)
+{
+    start();
+    bed.inside = pass_on;
+    send_to(ME, POST_ONCE, "order");
+    send_to(ME, POST_ONCE, "order");
+    for (int64_t stage = ME; stage <= ME + 2; stage++) {
+        SapRunnerV0Config config = bed.config.runner;
+        SapRunnerV0 runner;
+        uint32_t handled = 0;
+
+        config.worker_id = stage;
+        EXPECT_RC(sap_runner_v0_init(&runner, &config), SAP_OK);
+        EXPECT_RC(sap_runner_v0_poll_inbox(&runner, &bed.config.handler, 1, &handled), SAP_OK);
+        EXPECT(handled == 1, "%u handled", handled);
+        EXPECT_RC(sap_runner_v0_poll_inbox(&runner, &bed.config.handler, 1, NULL), SAP_BUSY);
+        EXPECT_RC(sap_runner_v0_shutdown(&runner), SAP_OK);
+    }
+    expect_handled("order order order ");
+}
+END_TEST
+
 START_TEST(a_message_that_failed_is_no_duplicate_of_itself)
 {
     start();
@@ -1626,6 +1656,7 @@ static Suite *make_suite(void)
     tcase_add_test(tc, a_batch_that_outlasts_its_leases_handles_nothing_that_others_took);
     tcase_add_test(tc, a_message_flagged_so_is_handled_once_within_its_time);
     tcase_add_test(tc, duplicates_in_one_batch_are_handled_once);
+    tcase_add_test(tc, an_id_that_travels_through_several_workers_is_handled_by_each);
     tcase_add_test(tc, a_message_that_failed_is_no_duplicate_of_itself);
     tcase_add_test(tc, the_default_policy_is_the_documented_one);
     tcase_add_test(tc, the_policy_decides_leases_budget_and_memory_of_ids);

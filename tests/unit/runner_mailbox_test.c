@@ -611,6 +611,59 @@ START_TEST(a_duplicate_is_skipped_and_gone)
 }
 END_TEST
 
+START_TEST(messages_of_one_id_in_two_inboxes_do_not_share_attempts)
+{
+    SapRunnerV0Claim poison;
+    SapRunnerV0Claim claim;
+
+    post_send(post.db, 1, POST_NORMAL, "a");
+    for (uint32_t attempt = 1; attempt <= 4; attempt++) {
+        post_expect_claim(post.db, 1, ME, NOW, "a", &poison);
+        EXPECT(poison.attempts == attempt, "attempt %u instead of %u", poison.attempts, attempt);
+        /* Meanwhile, elsewhere: one fails and then succeeds, one expires, one is given up. */
+        post_send(post.db, 2, POST_NORMAL, "a");
+        post_expect_claim(post.db, 2, ME, NOW, "a", &claim);
+        EXPECT(claim.attempts == 1, "the failures of another count: %u", claim.attempts);
+        EXPECT_RC(post_requeue_at(post.db, &claim, NOW), SAP_OK);
+        sap_runner_v0_claim_release(&claim);
+        EXPECT(post_move_due(post.db, NOW) == 1, "no timer");
+        post_expect_claim(post.db, 2, ME, NOW, "a", &claim);
+        EXPECT(claim.attempts == 2, "attempt %u", claim.attempts);
+        EXPECT_RC(post_ack(post.db, &claim, NOW), SAP_OK);
+        sap_runner_v0_claim_release(&claim);
+        post_send(post.db, 3, POST_NORMAL, "a");
+        post_expect_claim(post.db, 3, ME, NOW - TTL, "a", &claim);
+        sap_runner_v0_claim_release(&claim);
+        post_expect_claim(post.db, 3, ME, NOW, "a", &claim);
+        EXPECT(claim.attempts == 2, "attempt %u", claim.attempts);
+        EXPECT_RC(post_dead(post.db, &claim, SAP_ERROR), SAP_OK);
+        sap_runner_v0_claim_release(&claim);
+        EXPECT_RC(attempt < 4 ? post_requeue(post.db, &poison)
+                              : post_dead(post.db, &poison, SAP_ERROR),
+                  SAP_OK);
+        sap_runner_v0_claim_release(&poison);
+    }
+    EXPECT(post_retry_rows(post.db) == 0, "a count is left");
+}
+END_TEST
+
+START_TEST(what_one_inbox_has_handled_is_no_duplicate_in_another)
+{
+    SapRunnerV0Claim claim;
+
+    for (int64_t worker = 1; worker <= 3; worker++) {
+        post_send(post.db, worker, POST_ONCE, "a");
+        post_expect_claim(post.db, worker, ME, NOW, "a", &claim);
+        EXPECT_RC(post_ack(post.db, &claim, NOW), SAP_OK);
+        sap_runner_v0_claim_release(&claim);
+        post_send(post.db, worker, POST_ONCE, "a");
+        post_expect_no_claim(post.db, worker, NOW);
+    }
+    EXPECT(post_seen_rows(post.db) == 3, "%llu ids are remembered",
+           (unsigned long long)post_seen_rows(post.db));
+}
+END_TEST
+
 START_TEST(a_report_adds_to_its_counts_and_tells_the_next_expiry)
 {
     SapRunnerV0Claim claim;
@@ -1139,6 +1192,8 @@ static Suite *make_suite(void)
     tcase_add_test(tc, attempts_survive_being_put_back_and_taken_over_until_the_budget_is_used_up);
     tcase_add_test(tc, rows_that_are_no_frame_or_for_another_worker_become_dead_letters);
     tcase_add_test(tc, a_duplicate_is_skipped_and_gone);
+    tcase_add_test(tc, messages_of_one_id_in_two_inboxes_do_not_share_attempts);
+    tcase_add_test(tc, what_one_inbox_has_handled_is_no_duplicate_in_another);
     tcase_add_test(tc, a_report_adds_to_its_counts_and_tells_the_next_expiry);
     tcase_add_test(tc, stat_tells_messages_leases_and_the_age_of_the_first);
     tcase_add_test(tc, the_first_free_one_behind_ten_thousand_leases_is_found);

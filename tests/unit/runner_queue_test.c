@@ -603,6 +603,54 @@ START_TEST(a_message_of_an_id_that_was_handled_within_a_day_does_not_come)
 }
 END_TEST
 
+START_TEST(two_queues_know_nothing_of_each_others_ids)
+{
+    SapQueuePushOptions options = {.id = "job-1", .id_len = 5, .dedupe = 1};
+    SapQueue *other = open_named("other");
+
+    ck_assert_int_eq(sap_queue_push(queue, "one", 3, &options, NULL), SAP_OK);
+    ck_assert_int_eq(sap_queue_ack(queue, claim(queue, "one")), SAP_OK);
+    ck_assert_int_eq(sap_queue_push(other, "two", 3, &options, NULL), SAP_OK);
+    ck_assert_int_eq(sap_queue_ack(other, claim(other, "two")), SAP_OK);
+    ck_assert_int_eq(sap_queue_push(other, "three", 5, &options, NULL), SAP_OK);
+    expect_none(other);
+    ck_assert_int_eq(sap_queue_close(other), SAP_OK);
+}
+END_TEST
+
+static int attempts_are(const SapQueueMessage *message, int leased, void *ctx)
+{
+    ck_assert_int_eq(leased, 0);
+    ck_assert_uint_eq(message->attempts, *(uint32_t *)ctx);
+    return 0;
+}
+
+START_TEST(messages_of_one_id_in_two_queues_have_budgets_of_their_own)
+{
+    SapQueuePushOptions options = {.id = "job-1", .id_len = 5};
+    SapQueue *other = open_named("other");
+    uint32_t failed = 0;
+
+    ck_assert_int_eq(sap_queue_push(queue, "poison", 6, &options, NULL), SAP_OK);
+    for (uint32_t attempt = 1; attempt <= 4; attempt++) {
+        SapQueueMessage *message = claim(queue, "poison");
+        ck_assert_uint_eq(message->attempts, attempt);
+        ck_assert_int_eq(sap_queue_fail(queue, message, 5, 0), SAP_OK);
+        /* Neither do its failures count there, nor do successes there make it anew. */
+        ck_assert_int_eq(sap_queue_push(other, "fine", 4, &options, NULL), SAP_OK);
+        failed = 0;
+        ck_assert_int_eq(sap_queue_peek(other, attempts_are, &failed), SAP_OK);
+        ck_assert_int_eq(sap_queue_fail(other, claim(other, "fine"), 5, 0), SAP_OK);
+        failed = 1;
+        ck_assert_int_eq(sap_queue_peek(other, attempts_are, &failed), SAP_OK);
+        ck_assert_int_eq(sap_queue_ack(other, claim(other, "fine")), SAP_OK);
+    }
+    expect_stat(0, 0, 0, 1);
+    ck_assert_uint_eq(stat_of(other).dead_letters, 0);
+    ck_assert_int_eq(sap_queue_close(other), SAP_OK);
+}
+END_TEST
+
 START_TEST(ids_that_are_remembered_do_not_pile_up)
 {
     enum { DAY_MS = 24 * 3600 * 1000, EACH = 50 };
@@ -1252,6 +1300,8 @@ int main(void)
     tcase_add_test(tcase, a_waiting_claim_ends_when_a_timer_is_due_or_a_lease_expires);
     tcase_add_test(tcase, a_waiting_claim_ends_when_a_message_comes);
     tcase_add_test(tcase, a_message_of_an_id_that_was_handled_within_a_day_does_not_come);
+    tcase_add_test(tcase, two_queues_know_nothing_of_each_others_ids);
+    tcase_add_test(tcase, messages_of_one_id_in_two_queues_have_budgets_of_their_own);
     tcase_add_test(tcase, ids_that_are_remembered_do_not_pile_up);
     tcase_add_test(tcase, peek_and_stat_say_what_there_is_and_claim_nothing);
     tcase_add_test(tcase, a_row_that_is_no_frame_ends_among_the_dead_letters);

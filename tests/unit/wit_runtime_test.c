@@ -225,14 +225,16 @@ END_TEST
 START_TEST(dedupe_rows_have_these_bytes)
 {
     static uint8_t id[] = {'m', 0, '1'};
-    static const uint8_t retry_key[] = {'r', 'e', 't', 'r', 'y', ':', 'm', 0, '1'};
-    static const uint8_t seen_key[] = {'s', 'e', 'e', 'n', ':', 'm', 0, '1'};
+    static const uint8_t retry_key[] = {'r', 'e', 't', 'r', 'y', ':', 1, 2,  3,
+                                        4,   5,   6,   7,   8,   'm', 0, '1'};
+    static const uint8_t seen_key[] = {'s', 'e', 'e', 'n', ':', 0,   0, 0,
+                                       1,   0,   0,   0,   2,   'm', 0, '1'};
     static const uint8_t count[] = {4, 3, 2, 1};
     static const uint8_t seen_bytes[] = {1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
                                          8, 7,    6,    5,    4,    3,    2,    1};
     static uint8_t raw[] = {0, 'x'};
-    WitRuntimeRetryKey retry = {{id, 3}};
-    WitRuntimeSeenKey seen = {{id, 3}};
+    WitRuntimeRetryKey retry = {0x0102030405060708, {id, 3}};
+    WitRuntimeSeenKey seen = {0x100000002, {id, 3}};
     WitRuntimeRetryValue tried = {0x01020304};
     WitRuntimeSeenValue accepted = {true, -1, 0x0102030405060708};
     WitRuntimeDbi5DedupeKey key = {{raw, 2}};
