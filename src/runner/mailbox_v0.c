@@ -352,6 +352,18 @@ static int find_expired(Txn *txn, const SapRunnerV0ClaimOptions *options, Expire
     return rc == SAP_NOTFOUND ? SAP_OK : rc;
 }
 
+int mailbox_any_expired(Txn *txn, int64_t worker_id, int64_t now_ms, bool *expired_out)
+{
+    SapRunnerV0ClaimOptions options = {.worker_id = worker_id, .now_ms = now_ms};
+    Expired found[EXPIRED_AT_ONCE];
+    uint32_t count;
+    int64_t next_ms;
+    int rc = find_expired(txn, &options, found, &count, &next_ms);
+
+    *expired_out = rc == SAP_OK && count > 0;
+    return rc;
+}
+
 static int expire(Txn *txn, const SapRunnerV0ClaimOptions *options, SapRunnerV0ClaimReport *report,
                   MailboxLog *log)
 {

@@ -37,6 +37,9 @@ MailboxRange mailbox_range(int64_t worker_id);
 /* How many messages are waiting, and how many of them are leased. */
 int mailbox_counts(Txn *txn, int64_t worker_id, uint64_t *count_out, uint64_t *leased_out);
 
+/* Whether a lease of the worker has expired; looks through all until it finds one. */
+int mailbox_any_expired(Txn *txn, int64_t worker_id, int64_t now_ms, bool *expired_out);
+
 /* As sap_runner_mailbox_v0_send(), with a number of those given (may be NULL) while there are any. */
 int mailbox_send_numbered(Txn *txn, RowNumbers *numbers, const void *frame, uint32_t frame_len,
                           uint64_t *seq_out);

@@ -48,7 +48,7 @@ struct SapQueue {
     /* No lease of the worker expires before, as far as this queue knows. It is raised only within a
      * write transaction that has looked at all leases, before its commit, so that no deadline of a
      * later commit is overwritten. Leases of other handles it learns of within
-     * QUEUE_IDLE_MAX_MS. */
+     * QUEUE_IDLE_MAX_MS, and before it says that there is nothing to claim. */
     int64_t quiet_until_ms;
 };
 

@@ -222,6 +222,14 @@ static void leases_looked_at(SapQueue *queue, int64_t at_ms, int64_t next_expiry
     mutex_unlock(&queue->lock);
 }
 
+/* One may have expired. */
+static void leases_unknown(SapQueue *queue)
+{
+    mutex_lock(&queue->lock);
+    queue->quiet_until_ms = INT64_MIN;
+    mutex_unlock(&queue->lock);
+}
+
 /* Sleepers that know of nothing so early plan anew. */
 void queue_lease_until(SapQueue *queue, int64_t at_ms, int64_t deadline_ms)
 {
@@ -245,7 +253,9 @@ typedef struct Look {
     int64_t next_ms; /* when the next lease or timer is due; INT64_MAX: none is known */
 } Look;
 
-static int look_at(Txn *txn, SapQueue *queue, int64_t at_ms, Look *look)
+/* `last`: the answer may be that there is nothing, so what this queue believes of leases is not
+ * enough. Others may hold some that it has not heard of. */
+static int look_at(Txn *txn, SapQueue *queue, int64_t at_ms, bool last, Look *look)
 {
     uint64_t count;
     uint64_t leased;
@@ -261,6 +271,15 @@ static int look_at(Txn *txn, SapQueue *queue, int64_t at_ms, Look *look)
     if (leased > 0) {
         look->next_ms = quiet_ms;
     }
+    if (last && leased > 0 && !look->claimable) {
+        rc = mailbox_any_expired(txn, queue->worker, at_ms, &look->claimable);
+        if (rc != SAP_OK) {
+            return rc;
+        }
+        if (look->claimable) {
+            leases_unknown(queue); /* so that the claim looks at them, too */
+        }
+    }
     rc = sap_runner_scheduler_v0_next_due(txn, &due_ms);
     if (rc != SAP_OK) {
         return rc == SAP_NOTFOUND ? SAP_OK : rc;
@@ -272,7 +291,7 @@ static int look_at(Txn *txn, SapQueue *queue, int64_t at_ms, Look *look)
     return SAP_OK;
 }
 
-static int look(SapQueue *queue, int64_t at_ms, Look *look_out)
+static int look(SapQueue *queue, int64_t at_ms, bool last, Look *look_out)
 {
     Txn *txn;
     int rc = txn_begin_rc(queue->db, NULL, TXN_RDONLY | TXN_NEWEST, &txn);
@@ -280,7 +299,7 @@ static int look(SapQueue *queue, int64_t at_ms, Look *look_out)
     if (rc != SAP_OK) {
         return rc;
     }
-    rc = look_at(txn, queue, at_ms, look_out);
+    rc = look_at(txn, queue, at_ms, last, look_out);
     txn_abort(txn);
     return rc;
 }
@@ -349,7 +368,7 @@ static int claim_now(SapQueue *queue, uint32_t lease_ms, const Look *seen, SapRu
     }
     rc = queue_end(txn, rc, false);
     if (rc != SAP_OK) {
-        leases_looked_at(queue, INT64_MIN, INT64_MIN); /* expired ones are there again */
+        leases_unknown(queue); /* expired ones are there again */
     } else if (count > 0) {
         queue_lease_until(queue, at_ms, claims[0].deadline_ms);
         rc = mailbox_wait_durable(queue->db, claims, count, base_lsn);
@@ -435,9 +454,14 @@ static int claim_or_wait(SapQueue *queue, uint32_t lease_ms, uint32_t timeout_ms
         Look seen;
         uint32_t count = 0;
         uint64_t rings = 0;
-        bool may_wait = timeout_ms > 0 && rings_so_far(queue, &rings);
+        int64_t left_ms = 0;
+        if (timeout_ms > 0 && rings_so_far(queue, &rings)) {
+            left_ms = timeout_ms == UINT32_MAX
+                          ? INT64_MAX
+                          : (int64_t)timeout_ms - (lasting_ms(queue) - started_ms);
+        }
         int64_t at_ms = queue_now_ms(queue);
-        int rc = look(queue, at_ms, &seen);
+        int rc = look(queue, at_ms, left_ms <= 0, &seen);
 
         if (rc == SAP_OK && (seen.claimable || seen.timers_due)) {
             rc = claim_messages(queue, lease_ms, &seen, messages, max, &count);
@@ -445,11 +469,7 @@ static int claim_or_wait(SapQueue *queue, uint32_t lease_ms, uint32_t timeout_ms
                 continue; /* and see what is left */
             }
         }
-        int64_t left_ms = INT64_MAX;
-        if (timeout_ms != UINT32_MAX && may_wait) {
-            left_ms = (int64_t)timeout_ms - (lasting_ms(queue) - started_ms);
-        }
-        if (rc != SAP_OK || count > 0 || !may_wait || left_ms <= 0) {
+        if (rc != SAP_OK || count > 0 || left_ms <= 0) {
             if (slept && (rc != SAP_OK || seen.next_ms != INT64_MAX)) {
                 ring(queue);
             }

@@ -308,6 +308,7 @@ START_TEST(a_look_at_an_empty_queue_needs_no_writer_lock)
     sap_txn_abort(txn);
     message = claim(queue, "a");
     txn = sap_txn_begin(db, NULL, 0);
+    expect_none(queue);
     ck_assert_int_eq(sap_queue_touch(queue, message, 0), SAP_BUSY);
     ck_assert_int_eq(sap_queue_fail(queue, message, 1, 0), SAP_BUSY);
     sap_txn_abort(txn);
@@ -385,11 +386,33 @@ START_TEST(leases_of_another_handle_are_respected_and_taken_over)
     ck_assert_int_eq(sap_queue_claim(other, 50, 0, &b), SAP_OK);
     ck_assert(says(b, "b"));
     expect_none(queue);
-    /* At the latest when it next looks at all leases: within a second. */
-    test_time.now_ms += 1050;
+    test_time.now_ms += 49;
+    expect_none(queue);
+    test_time.now_ms += 1;
+    expect_stat(1, 1, 0, 0);
     ck_assert_int_eq(sap_queue_ack(queue, claim(queue, "b")), SAP_OK);
     ck_assert_int_eq(sap_queue_ack(other, b), SAP_CONFLICT);
     ck_assert_int_eq(sap_queue_ack(queue, a), SAP_OK);
+    ck_assert_int_eq(sap_queue_close(other), SAP_OK);
+}
+END_TEST
+
+START_TEST(a_claim_that_waits_finds_what_expired_meanwhile_before_it_gives_up)
+{
+    SapQueue *other = open_named(NULL);
+    SapQueueMessage *held = NULL;
+    SapQueueMessage *message = NULL;
+
+    push(queue, "a");
+    SapQueueMessage *long_held = claim(queue, "a"); /* this handle has looked at all leases */
+    push(queue, "b");
+    ck_assert_int_eq(sap_queue_claim(other, 50, 0, &held), SAP_OK);
+    ck_assert_int_eq(sap_queue_claim(queue, 0, 49, &message), SAP_NOTFOUND);
+    ck_assert_int_eq(sap_queue_claim(queue, 0, 100, &message), SAP_OK);
+    ck_assert(says(message, "b"));
+    ck_assert_int_eq(sap_queue_ack(queue, message), SAP_OK);
+    ck_assert_int_eq(sap_queue_ack(other, held), SAP_CONFLICT);
+    ck_assert_int_eq(sap_queue_ack(queue, long_held), SAP_OK);
     ck_assert_int_eq(sap_queue_close(other), SAP_OK);
 }
 END_TEST
@@ -1289,6 +1312,7 @@ int main(void)
     tcase_add_test(tcase, the_queues_of_a_db_are_listed_by_name);
     tcase_add_test(tcase, ack_of_many_does_those_that_are_still_held);
     tcase_add_test(tcase, leases_of_another_handle_are_respected_and_taken_over);
+    tcase_add_test(tcase, a_claim_that_waits_finds_what_expired_meanwhile_before_it_gives_up);
     tcase_add_test(tcase, a_failed_message_goes_to_the_tail_and_at_last_to_the_dead_letters);
     tcase_add_test(tcase, the_retry_budget_is_that_of_the_options);
     tcase_add_test(tcase, a_message_failed_with_a_delay_comes_back_after_it);
