@@ -116,6 +116,9 @@ SAP_API int sap_runner_wire_v0_decode_intent(const void *frame, uint32_t len,
 
 /* ---- Policy, clock, random, reports --------------------------------------------------------- */
 
+/* A field that is 0 has its default, which the comments begin with: name only those that are to be
+ * others. None is 0 in earnest. SAP_ERROR where a policy is given: a lease below 0, or a first wait
+ * (backoff) above the longest; where only one of the two is given the other follows it. */
 typedef struct SapRunnerV0Policy {
     int64_t lease_ttl_ms;            /* 1000 */
     uint32_t requeue_max_attempts;   /* 4: tail slots tried when a message is put back */
@@ -640,6 +643,7 @@ SAP_API int sap_runner_v0_init(SapRunnerV0 *runner, const SapRunnerV0Config *con
 /* Waits until everything acknowledged is on disk. Accepts NULL and a stopped one. */
 SAP_API int sap_runner_v0_shutdown(SapRunnerV0 *runner);
 
+/* Replaces the whole policy: fields that are 0 go back to their defaults. */
 SAP_API int sap_runner_v0_set_policy(SapRunnerV0 *runner, const SapRunnerV0Policy *policy);
 SAP_API void sap_runner_v0_set_metrics_sink(SapRunnerV0 *runner, sap_runner_v0_metrics_sink sink,
                                             void *ctx);

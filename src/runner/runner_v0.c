@@ -35,20 +35,51 @@ void sap_runner_v0_policy_default(SapRunnerV0Policy *policy_out)
     }
 }
 
-static bool policy_valid(const SapRunnerV0Policy *policy)
+static void set_unless_0(uint32_t *field, uint32_t given)
 {
-    return policy != NULL && policy->lease_ttl_ms > 0 && policy->requeue_max_attempts > 0 &&
-           policy->retry_budget_max > 0 &&
-           policy->attempt_backoff_us <= policy->attempt_backoff_max_us &&
-           policy->dedupe_ttl_ms > 0 && policy->sweep_max > 0;
+    *field = given != 0 ? given : *field;
+}
+
+/* Fills the fields that are 0. False: the others make no policy. */
+static bool policy_complete(const SapRunnerV0Policy *given, SapRunnerV0Policy *policy_out)
+{
+    SapRunnerV0Policy all;
+
+    sap_runner_v0_policy_default(&all);
+    if (given->lease_ttl_ms != 0) {
+        all.lease_ttl_ms = given->lease_ttl_ms;
+    }
+    if (given->dedupe_ttl_ms != 0) {
+        all.dedupe_ttl_ms = given->dedupe_ttl_ms;
+    }
+    set_unless_0(&all.requeue_max_attempts, given->requeue_max_attempts);
+    set_unless_0(&all.retry_budget_max, given->retry_budget_max);
+    set_unless_0(&all.attempt_max_retries, given->attempt_max_retries);
+    set_unless_0(&all.attempt_backoff_us, given->attempt_backoff_us);
+    set_unless_0(&all.attempt_backoff_max_us, given->attempt_backoff_max_us);
+    set_unless_0(&all.sweep_period_ms, given->sweep_period_ms);
+    set_unless_0(&all.sweep_max, given->sweep_max);
+    /* Of the two a default contradicts nobody. */
+    if (all.attempt_backoff_us > all.attempt_backoff_max_us) {
+        if (given->attempt_backoff_us == 0) {
+            all.attempt_backoff_us = all.attempt_backoff_max_us;
+        } else if (given->attempt_backoff_max_us == 0) {
+            all.attempt_backoff_max_us = all.attempt_backoff_us;
+        }
+    }
+    *policy_out = all;
+    return all.lease_ttl_ms > 0 && all.attempt_backoff_us <= all.attempt_backoff_max_us;
 }
 
 int sap_runner_v0_set_policy(SapRunnerV0 *runner, const SapRunnerV0Policy *policy)
 {
-    if (runner == NULL || runner->core == NULL || !policy_valid(policy)) {
+    SapRunnerV0Policy all;
+
+    if (runner == NULL || runner->core == NULL || policy == NULL ||
+        !policy_complete(policy, &all)) {
         return SAP_ERROR;
     }
-    runner->core->policy = *policy;
+    runner->core->policy = all;
     return SAP_OK;
 }
 
@@ -163,10 +194,7 @@ int sap_runner_v0_init(SapRunnerV0 *runner, const SapRunnerV0Config *config)
         return SAP_ERROR;
     }
     sap_runner_v0_policy_default(&policy);
-    if (config->policy != NULL) {
-        policy = *config->policy;
-    }
-    if (!policy_valid(&policy)) {
+    if (config->policy != NULL && !policy_complete(config->policy, &policy)) {
         return SAP_ERROR;
     }
     bool own_version = config->schema_major == 0 && config->schema_minor == 0;

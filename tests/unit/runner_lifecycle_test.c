@@ -1,6 +1,7 @@
 /* The runner from init to shutdown: guards, steps, polls, ticks, and what is reported of them. */
 #include "common/config.h"
 #include "common/mem.h"
+#include "runner/runner_v0.h"
 #include "support/expect.h"
 #include "support/files.h"
 #include "support/post.h"
@@ -934,6 +935,94 @@ START_TEST(the_policy_decides_leases_budget_and_memory_of_ids)
 }
 END_TEST
 
+static bool same_policy(const SapRunnerV0Policy *a, const SapRunnerV0Policy *b)
+{
+    return a->lease_ttl_ms == b->lease_ttl_ms &&
+           a->requeue_max_attempts == b->requeue_max_attempts &&
+           a->retry_budget_max == b->retry_budget_max &&
+           a->attempt_max_retries == b->attempt_max_retries &&
+           a->attempt_backoff_us == b->attempt_backoff_us &&
+           a->attempt_backoff_max_us == b->attempt_backoff_max_us &&
+           a->dedupe_ttl_ms == b->dedupe_ttl_ms && a->sweep_period_ms == b->sweep_period_ms &&
+           a->sweep_max == b->sweep_max;
+}
+
+/* The policy that a runner has when it was given this one. */
+static SapRunnerV0Policy policy_from(SapRunnerV0Policy given)
+{
+    SapRunnerV0Config config = bed.config.runner;
+    SapRunnerV0 runner;
+
+    config.policy = &given;
+    EXPECT_RC(sap_runner_v0_init(&runner, &config), SAP_OK);
+    SapRunnerV0Policy from_init = runner.core->policy;
+    EXPECT_RC(sap_runner_v0_set_policy(&runner, &(SapRunnerV0Policy){.sweep_max = 77}), SAP_OK);
+    EXPECT_RC(sap_runner_v0_set_policy(&runner, &given), SAP_OK);
+    EXPECT(same_policy(&from_init, &runner.core->policy), "another by set_policy");
+    EXPECT_RC(sap_runner_v0_shutdown(&runner), SAP_OK);
+    return from_init;
+}
+
+START_TEST(fields_of_a_policy_that_are_0_have_their_defaults)
+{
+    SapRunnerV0Policy all;
+
+    sap_runner_v0_policy_default(&all);
+    SapRunnerV0Policy got = policy_from((SapRunnerV0Policy){0});
+    EXPECT(same_policy(&got, &all), "a zeroed policy is not the default");
+#define ONE_SET(field, value)                                                  \
+    do {                                                                       \
+        SapRunnerV0Policy expected = all;                                      \
+        expected.field = (value);                                              \
+        got = policy_from((SapRunnerV0Policy){.field = (value)});              \
+        EXPECT(same_policy(&got, &expected), "only " #field " was to be set"); \
+    } while (0)
+    ONE_SET(lease_ttl_ms, 5000);
+    ONE_SET(requeue_max_attempts, 9);
+    ONE_SET(retry_budget_max, 1);
+    ONE_SET(attempt_max_retries, 1);
+    ONE_SET(attempt_backoff_us, 10000);
+    ONE_SET(attempt_backoff_max_us, 250);
+    ONE_SET(dedupe_ttl_ms, 1);
+    ONE_SET(sweep_period_ms, 1);
+    ONE_SET(sweep_max, 1);
+#undef ONE_SET
+    got = policy_from((SapRunnerV0Policy){.attempt_backoff_us = 20000});
+    EXPECT(got.attempt_backoff_us == 20000 && got.attempt_backoff_max_us == 20000, "no room");
+    got = policy_from((SapRunnerV0Policy){.attempt_backoff_max_us = 100});
+    EXPECT(got.attempt_backoff_us == 100 && got.attempt_backoff_max_us == 100, "too long");
+
+    bed.config.runner.policy = &(SapRunnerV0Policy){.lease_ttl_ms = 5000};
+    start();
+    bed.inside = leased_for_five_seconds;
+    send_to(ME, POST_NORMAL, "b");
+    poll(1, SAP_OK, 1);
+    expect_handled("b ");
+}
+END_TEST
+
+START_TEST(a_policy_that_contradicts_itself_is_refused_and_changes_nothing)
+{
+    const SapRunnerV0Policy bad[] = {
+        {.lease_ttl_ms = -1},
+        {.lease_ttl_ms = INT64_MIN},
+        {.attempt_backoff_us = 11, .attempt_backoff_max_us = 10},
+    };
+
+    start();
+    SapRunnerV0Policy before = bed.worker.runner.core->policy;
+    for (uint32_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        SapRunnerV0Config config = bed.config.runner;
+        SapRunnerV0 runner;
+        EXPECT_RC(sap_runner_v0_set_policy(&bed.worker.runner, &bad[i]), SAP_ERROR);
+        config.policy = &bad[i];
+        EXPECT_RC(sap_runner_v0_init(&runner, &config), SAP_ERROR);
+        EXPECT(runner.state == SAP_RUNNER_V0_STOPPED, "it runs");
+    }
+    EXPECT(same_policy(&before, &bed.worker.runner.core->policy), "it changed");
+}
+END_TEST
+
 START_TEST(the_sink_gets_what_the_snapshot_says_and_a_reset_begins_anew)
 {
     start();
@@ -1660,6 +1749,8 @@ static Suite *make_suite(void)
     tcase_add_test(tc, a_message_that_failed_is_no_duplicate_of_itself);
     tcase_add_test(tc, the_default_policy_is_the_documented_one);
     tcase_add_test(tc, the_policy_decides_leases_budget_and_memory_of_ids);
+    tcase_add_test(tc, fields_of_a_policy_that_are_0_have_their_defaults);
+    tcase_add_test(tc, a_policy_that_contradicts_itself_is_refused_and_changes_nothing);
     tcase_add_test(tc, the_sink_gets_what_the_snapshot_says_and_a_reset_begins_anew);
     tcase_add_test(tc, depth_and_age_of_the_queue_are_reported);
     tcase_add_test(tc, the_replay_hook_tells_each_step_and_what_became_of_it);
