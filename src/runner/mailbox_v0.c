@@ -3,6 +3,7 @@
 
 #include "common/assert.h"
 #include "common/bytes.h"
+#include "common/hash.h"
 #include "common/mem.h"
 #include "runner/dead_letter_v0.h"
 #include "runner/dedupe_v0.h"
@@ -13,8 +14,10 @@
 
 #include <string.h>
 
-/* Leased rows that are walked over one by one before their number is made use of. */
-enum { WALK_MAX = 16 };
+enum {
+    WALK_MAX = 16,    /* leased rows walked over one by one before their number is made use of */
+    BATCH_IDS = 4096, /* ids that a batch tells apart without comparing */
+};
 
 _Static_assert(sizeof(((MailboxRange *)0)->lo) == ROW_KEY_SIZE, "a range is two keys");
 
@@ -581,14 +584,74 @@ static int collect(Txn *txn, int64_t worker_id, SapRunnerV0Claim *claims, uint32
     return rc == SAP_NOTFOUND ? SAP_OK : rc;
 }
 
-/* What became of a collected message. */
-typedef enum Taken { TAKEN_GONE, TAKEN_CLAIMED, TAKEN_LATER } Taken;
+/* A claim being made. */
+typedef struct Batch {
+    Txn *txn;
+    const SapRunnerV0ClaimOptions *options;
+    SapRunnerV0Claim *claims;
+    uint32_t count; /* of those claimed so far */
+    RowNumbers tokens;
+    SapRunnerV0ClaimReport report;
+    MailboxLog *log;
+    uint64_t ids[BATCH_IDS / 64]; /* a bit for each hash of an id that is to come but once */
+} Batch;
 
-/* `first`: no other is claimed with it so far. */
-static int take(Txn *txn, RowNumbers *tokens, const SapRunnerV0ClaimOptions *options, bool first,
-                SapRunnerV0Claim *claim, SapRunnerV0ClaimReport *report, MailboxLog *log,
-                Taken *taken_out)
+/* Whether the batch has a message of this id, both of which are flagged to be handled once. */
+static bool batch_has_id(Batch *batch, const SapRunnerV0Message *msg)
 {
+    uint64_t bit = hash_bytes(msg->message_id, msg->message_id_len, 0) % BATCH_IDS;
+    uint64_t mask = UINT64_C(1) << (bit % 64);
+
+    if ((batch->ids[bit / 64] & mask) == 0) {
+        batch->ids[bit / 64] |= mask;
+        return false;
+    }
+    for (uint32_t i = 0; i < batch->count; i++) {
+        const SapRunnerV0Claim *claim = &batch->claims[i];
+        SapRunnerV0Message other;
+        int rc = sap_runner_wire_v0_decode_message(claim->frame, claim->frame_len, &other);
+
+        SAP_ASSERT(rc == SAP_RUNNER_WIRE_OK);
+        if ((other.flags & SAP_RUNNER_V0_DEDUPE) != 0 &&
+            bytes_compare(other.message_id, other.message_id_len, msg->message_id,
+                          msg->message_id_len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A message whose id was handled before goes. */
+static int drop_seen(Batch *batch, const SapRunnerV0Claim *claim, const SapRunnerV0Message *msg,
+                     bool differs)
+{
+    RowKey key = row_message_key(claim->worker, claim->seq);
+    int rc = note(batch->log, SAP_RUNNER_V0_LOG_DUPLICATE, claim, SAP_EXISTS, differs);
+
+    batch->report.duplicates++;
+    if (rc == SAP_OK) {
+        rc = dedupe_note_again(batch->txn, claim->worker, msg->message_id, msg->message_id_len,
+                               batch->options->now_ms);
+    }
+    if (rc == SAP_OK) {
+        /* Of an attempt that failed while another message of this id succeeded. */
+        rc = dedupe_set_retries(batch->txn, claim->worker, msg->message_id, msg->message_id_len, 0);
+    }
+    return rc == SAP_OK ? txn_del_dbi(batch->txn, WIT_DBI_INBOX, key.bytes, sizeof key.bytes) : rc;
+}
+
+/* What became of a collected message. */
+typedef enum Taken {
+    TAKEN_GONE,    /* it was nothing to claim */
+    TAKEN_CLAIMED, /* and others may follow */
+    TAKEN_LAST,    /* claimed, and the batch is complete */
+    TAKEN_LATER    /* the batch is complete without it */
+} Taken;
+
+static int take(Batch *batch, SapRunnerV0Claim *claim, Taken *taken_out)
+{
+    const SapRunnerV0ClaimOptions *options = batch->options;
+    Txn *txn = batch->txn;
     SapRunnerV0Message msg;
     uint32_t failed = 0;
     int seen = 0;
@@ -598,43 +661,36 @@ static int take(Txn *txn, RowNumbers *tokens, const SapRunnerV0ClaimOptions *opt
     *taken_out = TAKEN_GONE;
     if (sap_runner_wire_v0_decode_message(claim->frame, claim->frame_len, &msg) != SAP_OK ||
         msg.to_worker != options->worker_id) {
-        report->dead++;
-        rc = note(log, SAP_RUNNER_V0_LOG_DEAD_LETTERED, claim, SAP_INVALID, 0);
+        batch->report.dead++;
+        rc = note(batch->log, SAP_RUNNER_V0_LOG_DEAD_LETTERED, claim, SAP_INVALID, 0);
         return rc == SAP_OK ? dead_letter_move_row(txn, claim->worker, claim->seq, 0, SAP_INVALID)
                             : rc;
     }
-    if ((msg.flags & SAP_RUNNER_V0_DEDUPE) != 0) {
+    bool once = (msg.flags & SAP_RUNNER_V0_DEDUPE) != 0;
+    if (once) {
         rc = sap_runner_dedupe_v0_seen(txn, options->worker_id, msg.message_id, msg.message_id_len,
                                        msg.payload, msg.payload_len, options->now_ms, &seen,
                                        &differs);
     }
     if (rc == SAP_OK && seen) {
-        RowKey key = row_message_key(claim->worker, claim->seq);
-        report->duplicates++;
-        rc = note(log, SAP_RUNNER_V0_LOG_DUPLICATE, claim, SAP_EXISTS, differs != 0);
-        if (rc != SAP_OK) {
-            return rc;
-        }
-        rc = dedupe_note_again(txn, claim->worker, msg.message_id, msg.message_id_len,
-                               options->now_ms);
-        if (rc == SAP_OK) {
-            /* Of an attempt that failed while another message of this id succeeded. */
-            rc = dedupe_set_retries(txn, claim->worker, msg.message_id, msg.message_id_len, 0);
-        }
-        return rc == SAP_OK ? txn_del_dbi(txn, WIT_DBI_INBOX, key.bytes, sizeof key.bytes) : rc;
+        return drop_seen(batch, claim, &msg, differs != 0);
     }
     if (rc == SAP_OK) {
         rc = dedupe_retries(txn, claim->worker, msg.message_id, msg.message_id_len, &failed);
     }
-    if (rc == SAP_OK && failed > 0 && options->retried_alone && !first) {
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    bool alone = failed > 0 && options->retried_alone;
+    if ((alone && batch->count > 0) || (once && batch_has_id(batch, &msg))) {
         *taken_out = TAKEN_LATER;
         return SAP_OK;
     }
+    rc = claim_row(txn, &batch->tokens, options, claim->worker, claim->seq,
+                   failed < UINT32_MAX ? failed + 1 : failed, claim);
     if (rc == SAP_OK) {
-        rc = claim_row(txn, tokens, options, claim->worker, claim->seq,
-                       failed < UINT32_MAX ? failed + 1 : failed, claim);
+        *taken_out = alone ? TAKEN_LAST : TAKEN_CLAIMED;
     }
-    *taken_out = rc == SAP_OK ? TAKEN_CLAIMED : TAKEN_GONE;
     return rc;
 }
 
@@ -642,12 +698,10 @@ int mailbox_claim(Txn *txn, const SapRunnerV0ClaimOptions *options, SapRunnerV0C
                   uint32_t max, uint32_t *count_out, SapRunnerV0ClaimReport *report_out,
                   MailboxLog *log)
 {
-    SapRunnerV0ClaimReport report = {0};
-    uint32_t count = 0;
+    Batch batch = {.txn = txn, .options = options, .claims = claims, .log = log};
     uint32_t found = 0;
     uint32_t dropped;
-    bool complete = false; /* no more are to be claimed with those so far */
-    RowNumbers tokens = {0};
+    bool complete = false;
     int rc = SAP_OK;
 
     if (txn == NULL || options == NULL || options->worker_id < 0 || options->owner == 0 ||
@@ -655,52 +709,50 @@ int mailbox_claim(Txn *txn, const SapRunnerV0ClaimOptions *options, SapRunnerV0C
         return SAP_ERROR;
     }
     if (report_out != NULL) {
-        report = *report_out;
+        batch.report = *report_out;
     }
-    report.next_expiry_ms = options->quiet_until_ms;
+    batch.report.next_expiry_ms = options->quiet_until_ms;
     if (options->quiet_until_ms == 0 || options->quiet_until_ms <= options->now_ms) {
-        rc = expire(txn, options, &report, log);
+        rc = expire(txn, options, &batch.report, log);
     }
     do {
+        uint32_t before = batch.count;
         if (rc == SAP_OK) {
-            rc = collect(txn, options->worker_id, claims + count, max - count, &found);
+            rc = collect(txn, options->worker_id, claims + before, max - before, &found);
         }
         if (rc == SAP_OK && found > 0) {
-            rc = row_take_numbers(txn, "leases", found, &tokens);
+            rc = row_take_numbers(txn, "leases", found, &batch.tokens);
         }
-        uint32_t before = count;
         for (uint32_t i = before; i < before + found; i++) {
             Taken taken = TAKEN_LATER;
             if (rc == SAP_OK && !complete) {
-                rc = take(txn, &tokens, options, count == 0, &claims[i], &report, log, &taken);
-                complete =
-                    taken == TAKEN_LATER ||
-                    (options->retried_alone && taken == TAKEN_CLAIMED && claims[i].attempts > 1);
+                rc = take(&batch, &claims[i], &taken);
+                complete = taken == TAKEN_LAST || taken == TAKEN_LATER;
             }
-            if (taken != TAKEN_CLAIMED) {
+            if (taken != TAKEN_CLAIMED && taken != TAKEN_LAST) {
                 sap_runner_v0_claim_release(&claims[i]);
                 continue;
             }
-            if (claims[i].deadline_ms < report.next_expiry_ms) {
-                report.next_expiry_ms = claims[i].deadline_ms;
+            if (claims[i].deadline_ms < batch.report.next_expiry_ms) {
+                batch.report.next_expiry_ms = claims[i].deadline_ms;
             }
             SapRunnerV0Claim claim = claims[i];
             claims[i].frame = NULL;
-            claims[count++] = claim;
+            claims[batch.count++] = claim;
         }
-        dropped = before + found - count;
+        dropped = before + found - batch.count;
         /* Rows that turned out to be nothing to claim made room for others. */
     } while (rc == SAP_OK && dropped > 0 && !complete);
 
     if (rc != SAP_OK) {
-        while (count > 0) {
-            sap_runner_v0_claim_release(&claims[--count]);
+        while (batch.count > 0) {
+            sap_runner_v0_claim_release(&claims[--batch.count]);
         }
         return rc;
     }
-    *count_out = count;
+    *count_out = batch.count;
     if (report_out != NULL) {
-        *report_out = report;
+        *report_out = batch.report;
     }
     return SAP_OK;
 }

@@ -130,21 +130,22 @@ static void shop_close(Shop *shop)
     }
 }
 
-/* Leaves two messages claimed by someone who is never seen again. */
+/* Leaves two messages claimed by someone who is never seen again, one by one: they may be of one id. */
 static void claim_and_vanish(SapEnv *db, int64_t worker, int64_t now_ms)
 {
     SapRunnerV0ClaimOptions options = {.worker_id = worker, .owner = 99, .now_ms = now_ms};
-    SapRunnerV0Claim claims[2];
-    uint32_t count = 0;
     SapTxnCtx *txn = NULL;
 
     EXPECT_RC(sap_txn_begin_rc(db, NULL, 0, &txn), SAP_OK);
-    EXPECT_RC(sap_runner_mailbox_v0_claim(txn, &options, claims, 2, &count, NULL), SAP_OK);
-    EXPECT(count == 2, "%u claims", count);
-    EXPECT_RC(sap_txn_commit(txn), SAP_OK);
-    for (uint32_t i = 0; i < count; i++) {
-        sap_runner_v0_claim_release(&claims[i]);
+    for (int i = 0; i < 2; i++) {
+        SapRunnerV0Claim claim;
+        uint32_t count = 0;
+
+        EXPECT_RC(sap_runner_mailbox_v0_claim(txn, &options, &claim, 1, &count, NULL), SAP_OK);
+        EXPECT(count == 1, "nothing to claim");
+        sap_runner_v0_claim_release(&claim);
     }
+    EXPECT_RC(sap_txn_commit(txn), SAP_OK);
 }
 
 static ErrandCounts expect_finished(Shop *shop, uint64_t last)

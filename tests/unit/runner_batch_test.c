@@ -178,17 +178,38 @@ START_TEST(a_handler_that_touches_keeps_the_leases_of_its_batch)
 }
 END_TEST
 
+static uint32_t claim_batch(bool retried_alone, SapRunnerV0Claim claims[MAX_MESSAGES])
+{
+    SapRunnerV0ClaimOptions options = {.worker_id = ME,
+                                       .owner = 7,
+                                       .now_ms = bed.clock.now_ms,
+                                       .lease_ttl_ms = LEASE_MS,
+                                       .retried_alone = retried_alone};
+    SapTxnCtx *txn = post_begin(bed.post.db);
+    uint32_t count = 0;
+
+    EXPECT_RC(sap_runner_mailbox_v0_claim(txn, &options, claims, MAX_MESSAGES, &count, NULL),
+              SAP_OK);
+    post_commit(txn);
+    return count;
+}
+
 /* ---- Ids ------------------------------------------------------------------------------------ */
 
+/* As timers that are due at once they are one batch, which messages of one id are not. */
 static void expect_one_of_three(SapRunnerV0Handler handler)
 {
     SapRunnerV0Metrics metrics;
+    uint8_t frame[POST_FRAME_MAX];
+    uint32_t len = post_frame(frame, ME, POST_ONCE, "7");
 
     make(&bed.worker, handler, 10);
     make(&bed.rival, (SapRunnerV0Handler){.plain = rival_handles}, 1);
+    SapTxnCtx *txn = post_begin(bed.post.db);
     for (int i = 0; i < 3; i++) {
-        post_send(bed.post.db, ME, POST_ONCE, "7");
+        EXPECT_RC(sap_runner_timer_v0_append(txn, bed.clock.now_ms, frame, len, NULL), SAP_OK);
     }
+    post_commit(txn);
     EXPECT_RC(sap_runner_v0_worker_tick(&bed.worker, NULL), SAP_OK);
     EXPECT(bed.handled[7] == 1, "handled %u times", bed.handled[7]);
     sap_runner_v0_metrics_snapshot(&bed.worker.runner, &metrics);
@@ -209,23 +230,35 @@ START_TEST(one_id_is_handled_once_in_a_batch_of_blocks_that_read)
 }
 END_TEST
 
-/* ---- A message that ends its process -------------------------------------------------------- */
-
-static uint32_t claim_batch(bool retried_alone, SapRunnerV0Claim claims[MAX_MESSAGES])
+START_TEST(one_claim_has_each_id_once)
 {
-    SapRunnerV0ClaimOptions options = {.worker_id = ME,
-                                       .owner = 7,
-                                       .now_ms = bed.clock.now_ms,
-                                       .lease_ttl_ms = LEASE_MS,
-                                       .retried_alone = retried_alone};
-    SapTxnCtx *txn = post_begin(bed.post.db);
-    uint32_t count = 0;
+    SapRunnerV0Claim claims[MAX_MESSAGES];
+    char id[POST_ID_MAX];
+    const char *sent[] = {"1", "2", "1", "3", "2"};
 
-    EXPECT_RC(sap_runner_mailbox_v0_claim(txn, &options, claims, MAX_MESSAGES, &count, NULL),
-              SAP_OK);
-    post_commit(txn);
-    return count;
+    for (size_t i = 0; i < sizeof sent / sizeof sent[0]; i++) {
+        post_send(bed.post.db, ME, POST_ONCE, sent[i]);
+    }
+    post_send(bed.post.db, ME, POST_NORMAL, "3"); /* this one is not flagged */
+    uint32_t count = claim_batch(false, claims);
+    EXPECT(count == 2, "%u were claimed", count);
+    for (uint32_t i = 0; i < count; i++) {
+        EXPECT(strcmp(post_id(claims[i].frame, claims[i].frame_len, id), sent[i]) == 0, "order");
+        EXPECT_RC(post_ack(bed.post.db, &claims[i], bed.clock.now_ms), SAP_OK);
+        sap_runner_v0_claim_release(&claims[i]);
+    }
+    count = claim_batch(false, claims);
+    EXPECT(count == 2, "%u were claimed", count);
+    for (uint32_t i = 0; i < count; i++) {
+        EXPECT(strcmp(post_id(claims[i].frame, claims[i].frame_len, id), "3") == 0, "order");
+        EXPECT_RC(post_ack(bed.post.db, &claims[i], bed.clock.now_ms), SAP_OK);
+        sap_runner_v0_claim_release(&claims[i]);
+    }
+    EXPECT(claim_batch(false, claims) == 0 && post_rows(bed.post.db, POST_INBOX) == 0, "left");
 }
+END_TEST
+
+/* ---- A message that ends its process -------------------------------------------------------- */
 
 /* A process after the other, each of which ends when it comes to message 3, with what it handled before
  * not acknowledged. Another message comes before each, ahead of all that wait. Returns how many messages
@@ -290,6 +323,7 @@ int main(void)
     tcase_add_test(tc, a_handler_that_touches_keeps_the_leases_of_its_batch);
     tcase_add_test(tc, one_id_is_handled_once_in_a_batch_of_plain_handlers);
     tcase_add_test(tc, one_id_is_handled_once_in_a_batch_of_blocks_that_read);
+    tcase_add_test(tc, one_claim_has_each_id_once);
     tcase_add_test(tc, a_message_that_ends_its_process_takes_no_other_with_it);
     tcase_add_test(tc, claimed_with_others_it_takes_them_along);
     suite_add_tcase(suite, tc);
