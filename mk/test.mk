@@ -84,7 +84,7 @@ tsan: $(call test_bins,tsan,$(tests_threads)) ## Run the threaded tests under th
 # --- leaks -------------------------------------------------------------------------------------
 # Unit tests under valgrind, which also sees reads of uninitialised memory. Threaded tests are
 # left to `asan` (leaks on) and `tsan`: valgrind runs one thread at a time.
-LEAK_SKIP ?= engine_subsystem_test runner_migrate_test wit_value_test engine_effects_test engine_faults2_test engine_file_faults_test engine_file_open_test engine_file_test engine_file_promises_test engine_recover_test engine_backup_test
+LEAK_SKIP ?= engine_load_test engine_range_test engine_regress_test engine_subsystem_test runner_migrate_test wit_value_test engine_effects_test engine_faults2_test engine_file_faults_test engine_file_open_test engine_file_test engine_file_promises_test engine_recover_test engine_backup_test
 LEAK_TESTS ?= $(filter-out $(LEAK_SKIP:%=tests/unit/%.c),$(filter tests/unit/%,$(tests_nothreads)))
 VALGRIND   ?= valgrind
 VALGRIND_FLAGS := --quiet --leak-check=full --errors-for-leak-kinds=definite,indirect,possible \
