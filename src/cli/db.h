@@ -31,7 +31,10 @@ int db_migrate_verb(const Call *call);
 
 /* All below answer EXIT_DONE, or the exit status after saying what is wrong. */
 
-/* Opens the file. The caller owns *access_out on EXIT_DONE: file_close(). */
+/* Says that there is no such file (`what` it would be; the hint may be NULL), or that its directory is
+ * missing. EXIT_NOT_FOUND. */
+int file_missing(const Ui *ui, const char *path, const char *what, const char *hint);
+/* Opens the file. The caller owns *access_out on EXIT_DONE: file_close(). Otherwise it is NULL. */
 int file_open(const Call *call, const char *path, const AccessOptions *options,
               Access **access_out);
 /* Closes it; what went wrong in that counts if `code` is EXIT_DONE. */

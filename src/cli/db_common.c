@@ -1,5 +1,7 @@
 /* db_common.c - what the verbs of `sapling db` share. */
+#include <errno.h>
 #include <inttypes.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,11 +9,32 @@
 
 #include "cli/db.h"
 
+int file_missing(const Ui *ui, const char *path, const char *what, const char *hint)
+{
+    struct stat st;
+    char *copy = strdup(path);
+    int code;
+
+    if (copy == NULL) {
+        return ui_no_memory(ui);
+    }
+    const char *directory = dirname(copy);
+    if (stat(directory, &st) != 0 && errno == ENOENT) {
+        code = ui_fail(ui, EXIT_NOT_FOUND, "make it first", "there is no directory %s", directory);
+    } else {
+        code = ui_fail(ui, EXIT_NOT_FOUND, hint, "there is no %s %s", what, path);
+    }
+    free(copy);
+    return code;
+}
+
 int file_open(const Call *call, const char *path, const AccessOptions *options, Access **access_out)
 {
     struct stat st;
     char hint[300];
+    int code = EXIT_DONE;
 
+    *access_out = NULL;
     if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
         return ui_fail(call->ui, EXIT_FAILED, "name the database file in it", "%s is a directory",
                        path);
@@ -25,16 +48,16 @@ int file_open(const Call *call, const char *path, const AccessOptions *options, 
         }
         return EXIT_DONE;
     }
-    int code;
     if (rc == SAP_NOTFOUND) {
         (void)snprintf(hint, sizeof hint, "make one: sapling db put %.200s KEY VALUE", path);
-        code = ui_fail(call->ui, EXIT_NOT_FOUND, hint, "there is no database %s", path);
+        code = file_missing(call->ui, path, "database", hint);
     } else if (rc == SAP_NOMEM) {
-        return ui_no_memory(call->ui);
+        code = ui_no_memory(call->ui);
     } else {
         code = ui_fail_code(call->ui, rc, path, access_message(*access_out));
     }
     (void)access_close(*access_out);
+    *access_out = NULL;
     return code;
 }
 

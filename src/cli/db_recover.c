@@ -68,7 +68,7 @@ static int try_recover(Recover *recover, const char *target)
         return ui_fail(ui, EXIT_INTERRUPTED, NULL, "interrupted");
     }
     if (rc == SAP_NOTFOUND) {
-        return ui_fail(ui, EXIT_NOT_FOUND, NULL, "there is no file %s", recover->path);
+        return file_missing(ui, recover->path, "file", NULL);
     }
     if (rc == SAP_EXISTS) {
         return ui_fail(ui, EXIT_CONFLICT, "choose another name", "%s, or its log, exists", target);

@@ -253,7 +253,10 @@ int ui_finish(const Ui *ui)
         (void)signal(SIGPIPE, SIG_DFL);
         (void)raise(SIGPIPE);
     }
-    return ui_fail(ui, EXIT_FAILED, NULL, "cannot write to standard output: %s", strerror(error));
+    int code =
+        ui_fail(ui, EXIT_FAILED, NULL, "cannot write to standard output: %s", strerror(error));
+    clearerr(stdout); /* told: the next who asks need not tell it again */
+    return code;
 }
 
 const char *ui_bytes(uint64_t bytes, char text[UI_TEXT])

@@ -67,8 +67,9 @@ json_t *json_text(const char *text);
 /* Adds bytes to an object: as NAME if they are UTF-8, otherwise as NAME_hex. */
 int json_set_bytes(json_t *object, const char *name, Slice bytes);
 
-/* Whether all of standard output was written. EXIT_DONE, or what went wrong. Ends the process by
- * SIGPIPE, as other programs do, where the reader went away. */
+/* Whether all of standard output was written, since this was last asked: what went wrong is told once.
+ * EXIT_DONE, or that. Ends the process by SIGPIPE, as other programs do, where the reader went
+ * away. */
 int ui_finish(const Ui *ui);
 
 /* "12.3 MiB", "1,234,567", "1 row", "1 min 5 s" as texts; buffers of UI_TEXT bytes. */

@@ -1,4 +1,5 @@
 /* queue_common.c - what the verbs of `sapling queue` share. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,9 +41,9 @@ int queue_file_open(const Call *call, const char *path, const AccessOptions *opt
     struct stat st;
     char hint[300];
 
-    if ((options->flags & ACCESS_CREATE) == 0 && lstat(path, &st) != 0) {
+    if ((options->flags & ACCESS_CREATE) == 0 && lstat(path, &st) != 0 && errno == ENOENT) {
         (void)snprintf(hint, sizeof hint, "make one: sapling queue push %.200s MESSAGE", path);
-        return ui_fail(call->ui, EXIT_NOT_FOUND, hint, "there is no file %s", path);
+        return file_missing(call->ui, path, "file", hint);
     }
     return file_open(call, path, options, access_out);
 }

@@ -25,6 +25,8 @@ static int say_failed(const Target *target, const char *doing, int error)
         hint = "make room on the disk and try again";
     } else if (error == EACCES || error == EPERM || error == EROFS) {
         hint = "choose a place where you may write";
+    } else if (error == ENOENT && target->path != NULL) {
+        hint = "make its directory first";
     }
     return ui_fail(target->ui, EXIT_FAILED, hint, "cannot %s %s: %s", doing, path, strerror(error));
 }

@@ -846,6 +846,15 @@ class Files(Case):
             self.assertEqual(result.returncode, 1, (args, result))
             self.assertRegex(result.stderr, r"sapling: .*\.db.*Permission denied")
 
+    def test_a_missing_directory_is_told(self):
+        self.db("put", "a.db", "k", "v")
+        for verb, *args in (("put", "k", "v"), ("get", "k"), ("del", "k"), ("scan",), ("stat",), ("load", "/dev/null"), ("dump",),
+                            ("verify",), ("backup", "b.db"), ("compact", "b.db"), ("migrate",), ("recover",)):
+            self.fails(3, r"sapling: there is no directory none/sub\nmake it first\n\Z", "db", verb, "none/sub/a.db", *args)
+        for verb in ("backup", "compact", "dump", "restore"):
+            self.fails(1, "cannot write none/b: No such file or directory\nmake its directory first", "db", verb, "a.db", "none/b")
+        self.assertEqual(self.files(), ["a.db"])
+
     def test_file_of_an_owner_that_does_not_serve_is_busy(self):
         self.db("put", "a.db", "k", "v")
         import fcntl

@@ -157,6 +157,46 @@ class Push(QueueCase):
         self.assertEqual((error["code"], error["exit"]), ("not_found", 3))
 
 
+# ---- Files that cannot be opened ----------------------------------------------------------------
+
+VERBS = (["push", "x"], ["pop"], ["pop", "--follow"], ["pop", "--exec", "true"], ["peek"], ["stat"], ["dlq", "list"],
+         ["dlq", "show", "1"], ["dlq", "replay", "1"], ["dlq", "drop", "1", "--yes"])
+
+
+def with_file(verb, name):
+    words = 2 if verb[0] == "dlq" else 1
+    return ["queue", *verb[:words], name, *verb[words:]]
+
+
+class NotOpened(QueueCase):
+    def test_every_verb_tells_why_a_file_cannot_be_opened(self):
+        self.write("text", "hi\n")
+        os.mkdir(self.path("dir"))
+        for verb in VERBS:
+            for name, status, pattern in (("text", 6, "text: not a Sapling database"),
+                                          ("/dev/null", 1, "/dev/null: is something else, not a file"),
+                                          ("dir", 1, "dir is a directory\nname the database file in it"),
+                                          ("text/a.db", 1, "text/a.db: .*Not a directory"),
+                                          ("none/a.db", 3, "there is no directory none\nmake it first"),
+                                          ("none.db", 3, "there is no file none.db\nmake one: sapling queue push")):
+                if (verb[0], name) != ("push", "none.db"):
+                    self.fails(status, rf"\Asapling: {pattern}[^\n]*\n\Z", *with_file(verb, name))
+        self.assertEqual(self.files(), ["dir", "text"])
+
+    def test_every_verb_tells_that_another_process_has_the_file(self):
+        self.queue("push", "a.db", "x")
+        owner = self.start("db", "load", "a.db", "--table", "9")
+        self.await_("the socket", lambda: os.path.exists(self.path("a.db.sock")))
+        os.unlink(self.path("a.db.sock"))
+        for process in [self.start(*with_file(verb, "a.db")) for verb in VERBS]:
+            self.assertRegex(self.end(process, 4)[1], rf"\Asapling: a.db: [^\n]*{owner.pid}[^\n]*\ntry again [^\n]*\n\Z")
+
+    def test_a_file_that_is_no_database_when_the_command_has_ended_is_told(self):
+        self.queue("push", "a.db", "x")
+        error = self.fails(6, "a.db: not a Sapling database", "queue", "pop", "a.db", "--exec", "echo hi > a.db")
+        self.assertRegex(error, r"\nmessage 1 comes again when its lease is over\n\Z")
+
+
 # ---- pop ----------------------------------------------------------------------------------------
 
 class Pop(QueueCase):
@@ -216,6 +256,20 @@ class Pop(QueueCase):
         os.close(writer)
         self.assertEqual((result.returncode, result.stderr), (-signal.SIGPIPE, b""))
         self.assertEqual(self.stat()["ready"], 300)
+
+    def test_output_that_cannot_be_written_is_told_once(self):
+        self.queue("push", "a.db", "x", "y")
+        for stdin, *args in (("", "push", "a.db", "x"), ("", "push", "a.db", "x", "--json"), ("1\n2\n", "push", "a.db", "-"),
+                             ("", "pop", "a.db"), ("", "pop", "a.db", "--json", "--exec", "true"), ("", "stat", "a.db"),
+                             ("", "peek", "a.db"), ("", "stat", "a.db", "--json")):
+            with self.subTest(args=args), open("/dev/full", "wb") as full:
+                result = subprocess.run([command_test.COMMAND, "queue", *args], cwd=self.dir, input=stdin.encode(),
+                                        stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
+                self.assertEqual(result.returncode, 1)
+                told = result.stderr.decode()
+                if "--json" in args:
+                    told = f"sapling: {json.loads(told)['error']['message']}\n"
+                self.assertEqual(told, "sapling: cannot write to standard output: No space left on device\n")
 
     def test_several_terminals_share_the_messages(self):
         self.queue("push", "a.db", "begin")
