@@ -28,6 +28,11 @@ int file_missing(const Ui *ui, const char *path, const char *what, const char *h
     return code;
 }
 
+static void note_wait(const char *text, void *ctx)
+{
+    ui_note((const Ui *)ctx, "%s", text);
+}
+
 int file_open(const Call *call, const char *path, const AccessOptions *options, Access **access_out)
 {
     struct stat st;
@@ -39,7 +44,14 @@ int file_open(const Call *call, const char *path, const AccessOptions *options, 
         return ui_fail(call->ui, EXIT_FAILED, "name the database file in it", "%s is a directory",
                        path);
     }
-    int rc = access_open(path, options, access_out);
+    union {
+        const Ui *in;
+        void *out;
+    } ui = {.in = call->ui};
+    AccessOptions noting = *options;
+    noting.on_wait = note_wait;
+    noting.callback_ctx = ui.out;
+    int rc = access_open(path, &noting, access_out);
     if (rc == SAP_OK) {
         /* The engine has something to say of a log that was cut, or of a socket that cannot be. */
         const char *said = access_message(*access_out);

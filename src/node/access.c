@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { DEFAULT_PATIENCE_MS = 2000, PAUSE_MS = 2 };
+enum { DEFAULT_PATIENCE_MS = 2000, DEFAULT_SILENCE_MS = 30000, PAUSE_MS = 2 };
 
 /* ---- Messages ------------------------------------------------------------------------------- */
 
@@ -86,7 +86,7 @@ static int open_once(Access *access)
     int rc = open_own(access);
 
     if (rc == SAP_BUSY) {
-        rc = remote_connect(&access->remote, access->path, &access->reason);
+        rc = remote_connect(&access->remote, &access->reason);
     } else if (rc == SAP_OK && (access->options.flags & ACCESS_SERVE) != 0) {
         rc = server_start(access->db, access->queues, access->path, &access->server);
         if (rc == SAP_IO || rc == SAP_FULL) {
@@ -126,13 +126,18 @@ int access_open(const char *path, const AccessOptions *options, Access **access_
         return SAP_NOMEM;
     }
     access->options = *options;
-    access->remote.fd = -1;
     access->path = strdup(path);
     if (access->path == NULL || !mutex_init(&access->mutex)) {
         free(access->path);
         mem_free(MEM_COMMON, access, sizeof *access);
         return SAP_NOMEM;
     }
+    access->remote =
+        (Remote){.fd = -1,
+                 .path = access->path,
+                 .patience_ms = options->silence_ms != 0 ? options->silence_ms : DEFAULT_SILENCE_MS,
+                 .note = options->on_wait,
+                 .note_ctx = options->callback_ctx};
     *access_out = access;
     return access_remember(access, open_patiently(access));
 }

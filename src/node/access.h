@@ -6,8 +6,8 @@
  *
  * Not for threads: one at a time may use an Access. Each call is one transaction. Codes are those of
  * sapling/error.h; access_message() explains the last one that was not SAP_OK, SAP_NOTFOUND or
- * SAP_EXISTS. SAP_IO from a remote one also means that the owner went away: whether a write was
- * done is not known then. */
+ * SAP_EXISTS. SAP_IO from a remote one also means that the owner went away, and SAP_BUSY that it does
+ * not answer: whether a write was done is not known then. */
 #ifndef SAPLING_NODE_ACCESS_H
 #define SAPLING_NODE_ACCESS_H
 
@@ -31,12 +31,17 @@ typedef struct AccessOptions {
     uint32_t patience_ms; /* how long an owner that does not serve is waited for; 0: 2 s */
     /* Each message of the engine, from any thread; also those of an open that succeeds. */
     void (*on_message)(const char *text, void *ctx);
+    /* How long an owner that serves is waited for when it gives no sign of life, for instance because
+     * it is stopped; 0: 30 s. One that is at work is waited for as long as that takes. */
+    uint32_t silence_ms;
+    /* A wait for the owner that is getting long: within a call, by the thread that made it. */
+    void (*on_wait)(const char *text, void *ctx);
     void *callback_ctx;
 } AccessOptions;
 
 /* *access_out is set whatever the answer is, unless SAP_NOMEM: it has the message. Caller owns it,
- * release with access_close. SAP_BUSY: another process owns the file and does not serve it; the
- * message names it. Others as sap_db_open_path(). */
+ * release with access_close. SAP_BUSY: another process owns the file and does not serve it, or does
+ * not answer; the message names it. Others as sap_db_open_path(). */
 int access_open(const char *path, const AccessOptions *options, Access **access_out);
 /* Accepts NULL. What sap_db_close() answers; SAP_OK where it is remote. */
 int access_close(Access *access);

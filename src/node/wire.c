@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -19,16 +20,30 @@ enum { FRAME_HEADER = 5, READ_STEP = 1 << 20 };
 
 /* ---- Frames --------------------------------------------------------------------------------- */
 
-static int send_all(int fd, struct iovec *parts, size_t count)
+/* After a call that failed: SAP_OK, it is to be tried again; otherwise why not. */
+static int try_again(int fd, short events, const WireWait *wait)
+{
+    if (errno == EINTR) {
+        return SAP_OK;
+    }
+    return wait != NULL && errno == EAGAIN ? wait->wait(fd, events, wait->ctx) : SAP_IO;
+}
+
+static int send_all(int fd, struct iovec *parts, size_t count, const WireWait *wait)
 {
     struct msghdr message = {.msg_iov = parts, .msg_iovlen = count};
+    int flags = MSG_NOSIGNAL | (wait != NULL ? MSG_DONTWAIT : 0);
 
     while (message.msg_iovlen > 0) {
-        ssize_t sent = sendmsg(fd, &message, MSG_NOSIGNAL);
-        if (sent < 0 && errno == EINTR) {
+        ssize_t sent = sendmsg(fd, &message, flags);
+        if (sent < 0) {
+            int rc = try_again(fd, POLLOUT, wait);
+            if (rc != SAP_OK) {
+                return rc;
+            }
             continue;
         }
-        if (sent <= 0) {
+        if (sent == 0) {
             return SAP_IO;
         }
         size_t left = (size_t)sent;
@@ -47,6 +62,11 @@ static int send_all(int fd, struct iovec *parts, size_t count)
 
 int wire_send(int fd, WireKind kind, Slice payload)
 {
+    return wire_send_wait(fd, kind, payload, NULL);
+}
+
+int wire_send_wait(int fd, WireKind kind, Slice payload, const WireWait *wait)
+{
     uint8_t header[FRAME_HEADER];
     union {
         const void *in;
@@ -59,21 +79,25 @@ int wire_send(int fd, WireKind kind, Slice payload)
     store_u32le(header, (uint32_t)payload.len);
     header[4] = (uint8_t)kind;
     struct iovec parts[] = {{header, sizeof header}, {data.out, payload.len}};
-    return send_all(fd, parts, payload.len > 0 ? 2 : 1);
+    return send_all(fd, parts, payload.len > 0 ? 2 : 1, wait);
 }
 
 /* SAP_NOTFOUND: closed before the first byte. */
-static int receive_all(int fd, uint8_t *out, size_t len)
+static int receive_all(int fd, uint8_t *out, size_t len, const WireWait *wait)
 {
     size_t got = 0;
 
     while (got < len) {
-        ssize_t n = recv(fd, out + got, len - got, 0);
-        if (n < 0 && errno == EINTR) {
+        ssize_t n = recv(fd, out + got, len - got, wait != NULL ? MSG_DONTWAIT : 0);
+        if (n < 0) {
+            int rc = try_again(fd, POLLIN, wait);
+            if (rc != SAP_OK) {
+                return rc;
+            }
             continue;
         }
-        if (n <= 0) {
-            return n == 0 && got == 0 ? SAP_NOTFOUND : SAP_IO;
+        if (n == 0) {
+            return got == 0 ? SAP_NOTFOUND : SAP_IO;
         }
         got += (size_t)n;
     }
@@ -82,8 +106,13 @@ static int receive_all(int fd, uint8_t *out, size_t len)
 
 int wire_receive(int fd, WireKind *kind_out, Buf *payload)
 {
+    return wire_receive_wait(fd, kind_out, payload, NULL);
+}
+
+int wire_receive_wait(int fd, WireKind *kind_out, Buf *payload, const WireWait *wait)
+{
     uint8_t header[FRAME_HEADER];
-    int rc = receive_all(fd, header, sizeof header);
+    int rc = receive_all(fd, header, sizeof header, wait);
 
     if (rc != SAP_OK) {
         return rc;
@@ -99,7 +128,7 @@ int wire_receive(int fd, WireKind *kind_out, Buf *payload)
         size_t step = len - payload->len < READ_STEP ? len - payload->len : READ_STEP;
         rc = buf_reserve(payload, step);
         if (rc == SAP_OK) {
-            rc = receive_all(fd, payload->data + payload->len, step);
+            rc = receive_all(fd, payload->data + payload->len, step, wait);
             payload->len += step;
         }
     }

@@ -46,11 +46,21 @@ typedef enum WireKind {
     WIRE_LETTERS_END = 35, /* u8 op, u32 count, letter ends; data: letter ends */
 } WireKind;
 
-/* Sends a frame. SAP_IO: nobody listens, or not within a minute. */
+/* How a side waits that does not block: until poll() has one of `events` for fd. SAP_OK: it has.
+ * Other codes end the sending or receiving, and are its answer. */
+typedef struct WireWait {
+    int (*wait)(int fd, short events, void *ctx);
+    void *ctx;
+} WireWait;
+
+/* Sends a frame; wait NULL: blocks. SAP_IO: nobody listens, or not within the time that the socket
+ * has. SAP_FULL: longer than a frame can be. */
+int wire_send_wait(int fd, WireKind kind, Slice payload, const WireWait *wait);
 int wire_send(int fd, WireKind kind, Slice payload);
 
 /* Receives a frame; the payload replaces what is in `payload`. SAP_NOTFOUND: the other side closed
  * the connection between frames. SAP_IO. SAP_INVALID: longer than a frame can be. SAP_NOMEM. */
+int wire_receive_wait(int fd, WireKind *kind_out, Buf *payload, const WireWait *wait);
 int wire_receive(int fd, WireKind *kind_out, Buf *payload);
 
 int wire_put_slice(Buf *buf, Slice slice);

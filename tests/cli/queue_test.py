@@ -191,6 +191,20 @@ class NotOpened(QueueCase):
         for process in [self.start(*with_file(verb, "a.db")) for verb in VERBS]:
             self.assertRegex(self.end(process, 4)[1], rf"\Asapling: a.db: [^\n]*{owner.pid}[^\n]*\ntry again [^\n]*\n\Z")
 
+    def test_a_stopped_owner_is_named_while_it_is_waited_for(self):
+        self.queue("push", "a.db", "x")
+        owner = self.start("queue", "pop", "a.db", "--follow")
+        self.assertEqual(owner.stdout.readline(), b"x\n")
+        owner.send_signal(signal.SIGSTOP)
+        waiting = [self.start(*with_file(verb, "a.db")) for verb in VERBS[:1] + VERBS[5:6]]
+        waiting += [self.start("db", "put", "a.db", "k", "v"), self.start("db", "stat", "a.db")]
+        note = f"waiting for process {owner.pid}, which has a.db open and does not answer\n"
+        for process in waiting:
+            self.assertEqual(process.stderr.readline().decode(), note)
+        owner.send_signal(signal.SIGCONT)
+        for process in waiting:
+            self.assertEqual(self.end(process, 0)[1], "")
+
     def test_a_file_that_is_no_database_when_the_command_has_ended_is_told(self):
         self.queue("push", "a.db", "x")
         error = self.fails(6, "a.db: not a Sapling database", "queue", "pop", "a.db", "--exec", "echo hi > a.db")

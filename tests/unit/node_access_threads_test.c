@@ -28,6 +28,9 @@ enum {
     ROUNDS_AN_OPEN = 25,
     GARBAGE = 200,
     SHORT_PATIENCE_MS = 50,
+    SHORT_SILENCE_MS = 400,
+    WIDE_VALUE = 4 << 20, /* more than a socket holds */
+    WAITING = 1000,
     TRIES = 5,
     WIDE_BATCHES = 40,
     WIDE_ROWS = 500,
@@ -468,6 +471,106 @@ START_TEST(an_owner_that_does_not_serve_is_named)
 }
 END_TEST
 
+/* ---- An owner that does not answer ---------------------------------------------------------- */
+
+static void keep_note(const char *note, void *ctx)
+{
+    EXPECT_RC(buf_printf((Buf *)ctx, "%s\n", note), SAP_OK);
+}
+
+/* Of a short patience; notes go to the buffer. */
+static int open_impatient(const FileBed *bed, Buf *notes, Access **access_out)
+{
+    AccessOptions options = {.patience_ms = SHORT_PATIENCE_MS,
+                             .silence_ms = SHORT_SILENCE_MS,
+                             .on_wait = keep_note,
+                             .callback_ctx = notes};
+
+    return access_open(bed->path, &options, access_out);
+}
+
+/* SAP_BUSY, with the process named in the message and, before, in a note. */
+static void expect_no_answer(Access *access, int rc, pid_t pid, Buf *notes)
+{
+    char said[64];
+
+    ck_assert_int_eq(rc, SAP_BUSY);
+    snprintf(said, sizeof said, "process %d, which has ", (int)pid);
+    ck_assert_msg(strstr(access_message(access), said) != NULL, "%s", access_message(access));
+    ck_assert_ptr_nonnull(strstr(access_message(access), "does not answer"));
+    EXPECT_RC(buf_append_u8(notes, 0), SAP_OK);
+    ck_assert_msg(strstr((const char *)notes->data, said) != NULL, "%s", (const char *)notes->data);
+    ck_assert_ptr_nonnull(strstr((const char *)notes->data, "open and does not answer\n"));
+    ck_assert_ptr_null(strstr((const char *)notes->data, "at work"));
+    buf_clear(notes);
+}
+
+START_TEST(an_owner_that_is_stopped_is_told_and_given_up)
+{
+    static char wide[WIDE_VALUE];
+    FileBed bed;
+    AccessStat stat;
+    AccessChange change = {ACCESS_PUT, 0, text("k"), {wide, sizeof wide}};
+    Access *asking = NULL;
+    Access *sending = NULL;
+    Access *late = NULL;
+    Buf notes = {0};
+
+    file_bed_start(&bed);
+    pid_t pid = start_owner(&bed, ACCESS_SERVE);
+    ck_assert_int_eq(open_impatient(&bed, &notes, &asking), SAP_OK);
+    ck_assert_int_eq(open_impatient(&bed, &notes, &sending), SAP_OK);
+    ck_assert_int_eq(access_stat(asking, &stat), SAP_OK);
+    ck_assert_uint_eq(notes.len, 0);
+    ck_assert_int_eq(kill(pid, SIGSTOP), 0);
+    expect_no_answer(asking, access_stat(asking, &stat), pid, &notes);
+    expect_no_answer(sending, access_write(sending, &change, 1, NULL), pid, &notes);
+    int rc = open_impatient(&bed, &notes, &late);
+    expect_no_answer(late, rc, pid, &notes);
+    ck_assert_int_eq(kill(pid, SIGCONT), 0);
+    ck_assert_int_eq(access_stat(asking, &stat), SAP_OK);
+    ck_assert_int_eq(access_write(sending, &change, 1, NULL), SAP_OK);
+    ck_assert_int_eq(access_close(late), SAP_OK);
+    ck_assert_int_eq(access_close(sending), SAP_OK);
+    ck_assert_int_eq(access_close(asking), SAP_OK);
+    kill_owner(pid);
+    buf_release(&notes);
+    file_bed_end(&bed);
+}
+END_TEST
+
+static void *put_through_owner(void *arg)
+{
+    put((Access *)arg, 1, 1);
+    return NULL;
+}
+
+START_TEST(an_owner_at_work_is_waited_for_as_long_as_that_takes)
+{
+    FileBed bed;
+    pthread_t thread;
+    Access *access = NULL;
+    Txn *txn = NULL;
+    Buf notes = {0};
+
+    file_bed_start(&bed);
+    Access *owner = open_access(&bed, ACCESS_CREATE | ACCESS_SERVE);
+    ck_assert_int_eq(open_impatient(&bed, &notes, &access), SAP_OK);
+    /* As long as this is open, no other write begins. */
+    ck_assert_int_eq(txn_begin_rc(access_db(owner), NULL, 0, &txn), SAP_OK);
+    ck_assert_int_eq(pthread_create(&thread, NULL, put_through_owner, access), 0);
+    usleep(5 * SHORT_SILENCE_MS * 1000);
+    txn_abort(txn);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    EXPECT_RC(buf_append_u8(&notes, 0), SAP_OK);
+    ck_assert_ptr_nonnull(strstr((const char *)notes.data, "open and is at work\n"));
+    ck_assert_int_eq(access_close(access), SAP_OK);
+    ck_assert_int_eq(access_close(owner), SAP_OK);
+    buf_release(&notes);
+    file_bed_end(&bed);
+}
+END_TEST
+
 /* ---- The socket ----------------------------------------------------------------------------- */
 
 static void socket_of(const FileBed *bed, char *name, size_t size)
@@ -498,15 +601,27 @@ START_TEST(the_socket_is_the_users_alone_and_goes_with_the_owner)
 }
 END_TEST
 
-static int connect_to(const FileBed *bed)
+/* -1: nobody serves there, or with SOCK_NONBLOCK too many wait there. */
+static int try_connect(const FileBed *bed, int flags)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
 
     EXPECT((size_t)snprintf(address.sun_path, sizeof address.sun_path, "%s.sock", bed->path) <
                sizeof address.sun_path,
            "a long path");
-    EXPECT(connect(fd, (const struct sockaddr *)&address, sizeof address) == 0, "not served");
+    if (connect(fd, (const struct sockaddr *)&address, sizeof address) != 0) {
+        (void)close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+static int connect_to(const FileBed *bed)
+{
+    int fd = try_connect(bed, 0);
+
+    EXPECT(fd >= 0, "not served");
     return fd;
 }
 
@@ -555,6 +670,38 @@ START_TEST(noise_on_the_socket_hurts_nobody_else)
     ck_assert_int_eq(access_close(owner), SAP_OK);
     (void)close(half);
     printf("node access: %d noisy connections, seed %" PRIu64 "\n", GARBAGE, seed);
+    file_bed_end(&bed);
+}
+END_TEST
+
+START_TEST(a_stopped_owner_that_many_wait_for_already_is_given_up_too)
+{
+    FileBed bed;
+    char number[24];
+    Access *access = NULL;
+    int fds[WAITING];
+    uint32_t count = 0;
+    Buf notes = {0};
+
+    file_bed_start(&bed);
+    pid_t pid = start_owner(&bed, ACCESS_SERVE);
+    snprintf(number, sizeof number, "%d", (int)pid);
+    ck_assert_int_eq(kill(pid, SIGSTOP), 0);
+    while (count < WAITING && (fds[count] = try_connect(&bed, SOCK_NONBLOCK)) >= 0) {
+        count++;
+    }
+    ck_assert_uint_lt(count, WAITING);
+    ck_assert_int_eq(open_impatient(&bed, &notes, &access), SAP_BUSY);
+    ck_assert_msg(strstr(access_message(access), number) != NULL, "%s", access_message(access));
+    ck_assert_int_eq(access_close(access), SAP_OK);
+    ck_assert_int_eq(kill(pid, SIGCONT), 0);
+    ck_assert_int_eq(open_impatient(&bed, &notes, &access), SAP_OK);
+    ck_assert_int_eq(access_close(access), SAP_OK);
+    while (count > 0) {
+        (void)close(fds[--count]);
+    }
+    kill_owner(pid);
+    buf_release(&notes);
     file_bed_end(&bed);
 }
 END_TEST
@@ -612,6 +759,9 @@ int main(void)
     tcase_add_test(tcase, nothing_is_lost_or_done_twice_while_owners_come_and_go);
     tcase_add_test(tcase, an_owner_that_is_killed_is_an_error_once_and_then_no_more);
     tcase_add_test(tcase, an_owner_that_does_not_serve_is_named);
+    tcase_add_test(tcase, an_owner_that_is_stopped_is_told_and_given_up);
+    tcase_add_test(tcase, an_owner_at_work_is_waited_for_as_long_as_that_takes);
+    tcase_add_test(tcase, a_stopped_owner_that_many_wait_for_already_is_given_up_too);
     tcase_add_test(tcase, the_socket_is_the_users_alone_and_goes_with_the_owner);
     tcase_add_test(tcase, noise_on_the_socket_hurts_nobody_else);
     tcase_add_test(tcase, a_long_path_is_served_too);
