@@ -41,7 +41,8 @@ typedef struct SapQueueOptions {
 } SapQueueOptions;
 
 /* Opens the queue in the DB in the file `path`. The caller owns *queue_out. The codes of
- * db_open_path(); SAP_CONFLICT: the file has another version of the runner's tables. */
+ * db_open_path(); SAP_CONFLICT: the file has another version of the runner's tables; SAP_EXISTS: it
+ * has a row queue.name.<name> in table 0 that no queue has written. */
 SAP_API int sap_queue_open(const char *path, const SapQueueOptions *options, SapQueue **queue_out);
 /* The same in a DB that is open, which must outlive the queue. */
 SAP_API int sap_queue_open_db(SapEnv *db, const SapQueueOptions *options, SapQueue **queue_out);
@@ -143,7 +144,7 @@ SAP_API int sap_queue_peek(SapQueue *queue,
                            void *ctx);
 
 /* Calls fn for each queue of the DB, in the order of names, until it answers non-zero, which is then
- * the answer. A DB that never had one has none. */
+ * the answer. A DB that never had one has none; rows that no queue has written are left out. */
 SAP_API int sap_queue_list(SapEnv *db, int (*fn)(const char *name, int64_t worker, void *ctx),
                            void *ctx);
 

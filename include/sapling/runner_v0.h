@@ -552,8 +552,8 @@ SAP_API int sap_runner_intent_sink_v0_store(SapTxnCtx *txn, SapRunnerTxCtxV0 *ct
 
 typedef struct SapRunnerHostV0 SapRunnerHostV0;
 
-/* Rows of the application: DBI 0, keys that begin with "runner." excepted, and tables from 8 on.
- * Other tables can be read, not written (SAP_READONLY). */
+/* Rows of the application: DBI 0, keys that begin with "runner." or "queue." excepted, and tables
+ * from 8 on. The rest can be read, not written (SAP_READONLY). */
 SAP_API int sap_runner_host_v0_get(SapRunnerHostV0 *host, uint32_t dbi, const void *key,
                                    uint32_t key_len, const void **val_out, uint32_t *val_len_out);
 SAP_API int sap_runner_host_v0_put(SapRunnerHostV0 *host, uint32_t dbi, const void *key,

@@ -184,6 +184,12 @@ static int queue_of(Queues *queues, const char *name, bool create, SapQueue **qu
         return reason_set(reason, rc,
                           "its queues are of another version: use the version that wrote them");
     }
+    if (rc == SAP_EXISTS) {
+        return reason_set(reason, rc,
+                          "the row queue.name.%s of table 0 is not a queue's: delete it, or choose "
+                          "another name for the queue",
+                          name);
+    }
     if (rc == SAP_ERROR) {
         return reason_set(reason, rc, "tables 0 to 7 of the file are not those of queues");
     }

@@ -14,7 +14,8 @@
 /* Tables from here on are the application's. */
 enum { FIRST_APP_DBI = WIT_DBI_DEDUPE_TTL + 1 };
 
-static const char own_prefix[] = "runner.";
+/* Keys of app_state that are not. */
+static const char *const own_prefixes[] = {"runner.", "queue."};
 
 static SapRunnerTxCtxV0 *ctx_of(const SapRunnerHostV0 *host)
 {
@@ -25,12 +26,16 @@ static SapRunnerTxCtxV0 *ctx_of(const SapRunnerHostV0 *host)
 
 static bool is_own_row(uint32_t dbi, const void *key, uint32_t key_len)
 {
-    size_t prefix_len = sizeof own_prefix - 1;
+    bool own = false;
 
     if (dbi != WIT_DBI_APP_STATE) {
         return dbi < FIRST_APP_DBI;
     }
-    return key != NULL && key_len >= prefix_len && memcmp(key, own_prefix, prefix_len) == 0;
+    for (size_t i = 0; i < sizeof own_prefixes / sizeof *own_prefixes && key != NULL; i++) {
+        size_t len = strlen(own_prefixes[i]);
+        own = own || (key_len >= len && memcmp(key, own_prefixes[i], len) == 0);
+    }
+    return own;
 }
 
 int sap_runner_host_v0_get(SapRunnerHostV0 *host, uint32_t dbi, const void *key, uint32_t key_len,

@@ -47,15 +47,16 @@ int queue_end(Txn *txn, int rc, bool wait)
 
 /* ---- Open and close ------------------------------------------------------------------------- */
 
+/* SAP_EXISTS: a row that no queue has written. */
 static int decode_worker(const void *val, uint32_t val_len, int64_t *worker_out)
 {
     WitRuntimeQueueName row;
-    int rc = row_decoded(wit_runtime_queue_name_decode(val, val_len, &row, NULL));
+    int rc = wit_runtime_queue_name_decode(val, val_len, &row, NULL);
 
     if (rc == SAP_OK) {
         *worker_out = (int64_t)row.worker;
     }
-    return rc;
+    return rc == SAP_INVALID ? SAP_EXISTS : rc;
 }
 
 static int find_name(Txn *txn, const char *key, int64_t *worker_out)
@@ -127,7 +128,7 @@ static int worker_of_name(SapEnv *db, const char *name, int64_t *worker_out)
     return rc;
 }
 
-/* A row whose key is a name behind the prefix. */
+/* A row whose key is a name behind the prefix; one that no queue has written is left out. */
 static int list_row(Cursor *cur, int (*fn)(const char *name, int64_t worker, void *ctx), void *ctx)
 {
     char name[NAME_MAX_LEN + 1];
@@ -142,11 +143,11 @@ static int list_row(Cursor *cur, int (*fn)(const char *name, int64_t worker, voi
         rc = decode_worker(val, val_len, &worker);
     }
     if (rc != SAP_OK) {
-        return rc;
+        return rc == SAP_EXISTS ? SAP_OK : rc;
     }
     uint32_t name_len = key_len - NAME_PREFIX_LEN;
     if (name_len == 0 || name_len > NAME_MAX_LEN) {
-        return SAP_CORRUPT;
+        return SAP_OK;
     }
     memcpy(name, (const char *)key + NAME_PREFIX_LEN, name_len);
     name[name_len] = '\0';

@@ -157,6 +157,22 @@ class Push(QueueCase):
         self.assertEqual((error["code"], error["exit"]), ("not_found", 3))
 
 
+    def test_a_row_that_no_queue_has_written_is_told(self):
+        self.db("put", "a.db", "queue.name.foo", "bar")
+        self.assertEqual(self.queue("stat", "a.db"), "")
+        pattern = "a.db: the row queue.name.foo of table 0 is not a queue's: delete it, or choose another name"
+        self.fails(4, pattern, "queue", "push", "a.db", "x", "--queue", "foo")
+        self.queue("push", "a.db", "x")
+        for verb in ("stat", "peek", "dlq list"):
+            self.fails(3, "there is no queue 'foo' in a.db\nits queues: default", "queue", *verb.split(), "a.db", "--queue", "foo")
+        self.assertEqual([o["queue"] for o in self.objects("stat", "a.db")], ["default"])
+        self.start("db", "load", "a.db", "--table", "9")
+        self.await_("the socket", lambda: os.path.exists(self.path("a.db.sock")))
+        self.fails(4, pattern, "queue", "push", "a.db", "x", "--queue", "foo")
+        self.db("del", "a.db", "queue.name.foo")
+        self.assertEqual(self.queue("push", "a.db", "x", "--queue", "foo"), "2\n")
+
+
 # ---- Files that cannot be opened ----------------------------------------------------------------
 
 VERBS = (["push", "x"], ["pop"], ["pop", "--follow"], ["pop", "--exec", "true"], ["peek"], ["stat"], ["dlq", "list"],

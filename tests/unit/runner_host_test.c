@@ -91,6 +91,8 @@ START_TEST(a_block_writes_the_applications_rows_and_reads_all)
     EXPECT_RC(sap_runner_host_v0_put(host, 0, "runner", 6, "v", 1), SAP_OK);
     EXPECT_RC(sap_runner_host_v0_put(host, 0, "", 0, "v", 1), SAP_OK);
     EXPECT_RC(sap_runner_host_v0_put(host, 8, "runner.x", 8, "v", 1), SAP_OK);
+    EXPECT_RC(sap_runner_host_v0_put(host, 0, "queue", 5, "v", 1), SAP_OK);
+    EXPECT_RC(sap_runner_host_v0_put(host, 8, "queue.name.x", 12, "v", 1), SAP_OK);
     EXPECT_RC(sap_runner_host_v0_get(host, 8, "key", 3, &val, &len), SAP_OK);
     ck_assert_uint_eq(len, 4);
     ck_assert_mem_eq(val, "val8", 4);
@@ -99,6 +101,9 @@ START_TEST(a_block_writes_the_applications_rows_and_reads_all)
     EXPECT_RC(sap_runner_host_v0_put(host, 0, "runner.", 7, "v", 1), SAP_READONLY);
     EXPECT_RC(sap_runner_host_v0_put(host, 0, "runner.seq.leases", 17, "v", 1), SAP_READONLY);
     EXPECT_RC(sap_runner_host_v0_del(host, 0, "runner.schema.version", 21), SAP_READONLY);
+    EXPECT_RC(sap_runner_host_v0_put(host, 0, "queue.", 6, "v", 1), SAP_READONLY);
+    EXPECT_RC(sap_runner_host_v0_put(host, 0, "queue.name.x", 12, "v", 1), SAP_READONLY);
+    EXPECT_RC(sap_runner_host_v0_del(host, 0, "queue.name.x", 12), SAP_READONLY);
     for (uint32_t dbi = WIT_DBI_INBOX; dbi <= WIT_DBI_DEDUPE_TTL; dbi++) {
         EXPECT_RC(sap_runner_host_v0_put(host, dbi, "row", 3, "v", 1), SAP_READONLY);
         EXPECT_RC(sap_runner_host_v0_del(host, dbi, "row", 3), SAP_READONLY);
