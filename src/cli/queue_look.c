@@ -102,11 +102,21 @@ static int add_name(const char *name, void *ctx)
     return buf_append((Buf *)ctx, name, strlen(name) + 1);
 }
 
-static int stat_json(const Call *call, const char *name, const SapQueueStat *stat)
+typedef struct Stats {
+    const Call *call;
+    const char *path;
+    bool headed; /* something was shown */
+    int code;    /* what ended it, if not EXIT_DONE */
+} Stats;
+
+/* Of a queue, or with name NULL of a worker that is none. */
+static int stat_json(const Call *call, const char *name, uint64_t worker, const SapQueueStat *stat)
 {
     json_t *object = json_object();
 
-    if (object == NULL || json_set_bytes(object, "queue", slice_from_str(name)) != 0 ||
+    if (object == NULL ||
+        (name != NULL ? json_set_bytes(object, "queue", slice_from_str(name))
+                      : json_set_int(object, "worker", (int64_t)worker)) != 0 ||
         json_set_int(object, "ready", (int64_t)stat->ready) != 0 ||
         json_set_int(object, "leased", (int64_t)stat->leased) != 0 ||
         json_set_int(object, "delayed", (int64_t)stat->delayed) != 0 ||
@@ -118,59 +128,102 @@ static int stat_json(const Call *call, const char *name, const SapQueueStat *sta
     return ui_object(call->ui, object);
 }
 
-static int stat_all(const Call *call, const char *path, Access *access, const Buf *names)
+static void stat_text(const Stats *stats, const char *name, const SapQueueStat *stat)
 {
     char age[UI_TEXT];
-    int code = EXIT_DONE;
 
-    if (!call->ui->json && names->len > 0) {
+    if (!stats->headed) {
         (void)printf("%-24s %10s %10s %10s %10s  %s\n", "QUEUE", "READY", "LEASED", "DELAYED",
                      "DEAD", "OLDEST");
     }
+    (void)printf("%-24s %10" PRIu64 " %10" PRIu64 " %10" PRIu64 " %10" PRIu64 "  %s\n", name,
+                 stat->ready, stat->leased, stat->delayed, stat->dead_letters,
+                 queue_age(stat->oldest_ms, age));
+}
+
+static int stat_queues(Stats *stats, Access *access, const Buf *names)
+{
+    const Call *call = stats->call;
+    int code = EXIT_DONE;
+
     for (size_t at = 0; at < names->len && code == EXIT_DONE;) {
         const char *name = (const char *)names->data + at;
         SapQueueStat stat;
         int rc = access_queue_stat(access, name, &stat);
         if (rc != SAP_OK) {
-            return db_failed(call, path, access, rc);
+            return db_failed(call, stats->path, access, rc);
         }
         if (call->ui->json) {
-            code = stat_json(call, name, &stat);
+            code = stat_json(call, name, 0, &stat);
         } else {
-            (void)printf("%-24s %10" PRIu64 " %10" PRIu64 " %10" PRIu64 " %10" PRIu64 "  %s\n",
-                         name, stat.ready, stat.leased, stat.delayed, stat.dead_letters,
-                         queue_age(stat.oldest_ms, age));
+            stat_text(stats, name, &stat);
         }
+        stats->headed = true;
         at += strlen(name) + 1;
     }
     return code;
 }
 
+static int show_inbox(uint64_t worker, const SapQueueStat *stat, void *ctx)
+{
+    Stats *stats = (Stats *)ctx;
+    char name[UI_TEXT];
+
+    if (stats->call->ui->json) {
+        stats->code = stat_json(stats->call, NULL, worker, stat);
+    } else {
+        (void)snprintf(name, sizeof name, "worker %" PRIu64, worker);
+        stat_text(stats, name, stat);
+    }
+    stats->headed = true;
+    return stats->code == EXIT_DONE ? SAP_OK : SAP_IO;
+}
+
+static int stat_all(Stats *stats, Access *access)
+{
+    Buf names = {0};
+    int rc = access_queues(access, add_name, &names);
+    int code = rc == SAP_OK ? stat_queues(stats, access, &names)
+                            : db_failed(stats->call, stats->path, access, rc);
+
+    buf_release(&names);
+    if (code != EXIT_DONE) {
+        return code;
+    }
+    rc = access_inboxes(access, show_inbox, stats);
+    if (stats->code != EXIT_DONE || rc != SAP_OK) {
+        return stats->code != EXIT_DONE ? stats->code
+                                        : db_failed(stats->call, stats->path, access, rc);
+    }
+    if (!stats->headed) {
+        ui_note(stats->call->ui, "%s has no queues", stats->path);
+    }
+    return EXIT_DONE;
+}
+
+static int stat_one(Stats *stats, Access *access, const char *name)
+{
+    Buf names = {0};
+    int code = queue_find(stats->call, stats->path, access, name);
+
+    if (code == EXIT_DONE) {
+        code = add_name(name, &names) == SAP_OK ? stat_queues(stats, access, &names)
+                                                : ui_no_memory(stats->call->ui);
+    }
+    buf_release(&names);
+    return code;
+}
+
 int queue_stat_verb(const Call *call)
 {
-    const char *path = call_operand(call, 0);
+    Stats stats = {.call = call, .path = call_operand(call, 0)};
     const char *only = call_value(call, OPTION_QUEUE);
-    Buf names = {0};
     Access *access = NULL;
-    int code = queue_file_open(call, path, &(AccessOptions){.flags = ACCESS_READ}, &access);
+    int code = queue_file_open(call, stats.path, &(AccessOptions){.flags = ACCESS_READ}, &access);
 
     if (code != EXIT_DONE) {
         return code;
     }
-    int rc = SAP_OK;
-    if (only != NULL) {
-        code = queue_find(call, path, access, only);
-        rc = add_name(only, &names);
-    } else {
-        rc = access_queues(access, add_name, &names);
-    }
-    if (code == EXIT_DONE) {
-        code =
-            rc == SAP_OK ? stat_all(call, path, access, &names) : db_failed(call, path, access, rc);
-    }
-    if (code == EXIT_DONE && names.len == 0) {
-        ui_note(call->ui, "%s has no queues", path);
-    }
-    buf_release(&names);
-    return file_close(call, path, access, code);
+    code = only != NULL ? stat_one(&stats, access, only) : stat_all(&stats, access);
+    return file_close(call, stats.path, access, code);
 }

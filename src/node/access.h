@@ -135,6 +135,11 @@ int access_queues(Access *access, int (*fn)(const char *name, void *ctx), void *
 /* SAP_NOTFOUND: no such queue. */
 int access_queue_stat(Access *access, const char *queue, SapQueueStat *stat_out);
 
+/* Calls fn for each worker that is no queue and has messages, timers or dead letters, in ascending
+ * order, until it answers other than 0, which is the answer. */
+typedef int (*AccessInboxFn)(uint64_t worker, const SapQueueStat *stat, void *ctx);
+int access_inboxes(Access *access, AccessInboxFn fn, void *ctx);
+
 typedef struct AccessPush {
     Slice id;    /* NULL data: one is made. Of one payload only */
     Slice trace; /* NULL data: none */

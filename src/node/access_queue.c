@@ -47,6 +47,37 @@ int access_queue_stat(Access *access, const char *queue, SapQueueStat *stat_out)
                                                      : rc);
 }
 
+typedef struct InboxSink {
+    AccessInboxFn fn;
+    void *ctx;
+} InboxSink;
+
+static int take_inboxes(Slice data, void *ctx)
+{
+    const InboxSink *sink = (const InboxSink *)ctx;
+    ByteReader in;
+    int rc = SAP_OK;
+
+    reader_init(&in, data.data, data.len);
+    while (rc == SAP_OK && in.left > 0) {
+        uint64_t worker = 0;
+        SapQueueStat stat;
+        rc = reader_u64le(&in, &worker);
+        rc = rc == SAP_OK ? wire_get_queue_stat(&in, &stat) : rc;
+        rc = rc == SAP_OK ? sink->fn(worker, &stat, sink->ctx) : rc;
+    }
+    return rc;
+}
+
+int access_inboxes(Access *access, AccessInboxFn fn, void *ctx)
+{
+    InboxSink sink = {fn, ctx};
+
+    (void)access_begin(access);
+    int rc = access_ask(access, SAP_OK, WIRE_INBOXES, take_inboxes, &sink, NULL);
+    return access_remember(access, rc == REMOTE_GONE ? local_inboxes(access->queues, fn, ctx) : rc);
+}
+
 /* ---- Push ----------------------------------------------------------------------------------- */
 
 typedef struct SeqSink {

@@ -1,8 +1,10 @@
 /* queues.c - see queues.h. */
 #include "node/queues.h"
 
+#include "common/clock.h"
 #include "common/mem.h"
 #include "common/sync.h"
+#include "runner/queue.h"
 #include "wit_schema_dbis.h"
 
 #include <stdio.h>
@@ -113,6 +115,33 @@ static int check_exists(Queues *queues, const char *name)
     int rc = local_queues(queues, find_name, wanted.out);
 
     return rc == STOPPED ? SAP_OK : rc == SAP_OK ? SAP_NOTFOUND : rc;
+}
+
+/* The queue that a worker is. */
+typedef struct Owner {
+    uint64_t worker;
+    char name[NAME_MAX_LEN + 1];
+} Owner;
+
+static int add_owner(const char *name, int64_t worker, void *ctx)
+{
+    Owner owner = {.worker = (uint64_t)worker};
+
+    (void)snprintf(owner.name, sizeof owner.name, "%s", name);
+    return buf_append((Buf *)ctx, &owner, sizeof owner);
+}
+
+/* Its name; empty: it is none. */
+static Slice owner_of(const Buf *all, uint64_t worker)
+{
+    const Owner *owners = (const Owner *)(const void *)all->data;
+
+    for (size_t i = 0; i < all->len / sizeof *owners; i++) {
+        if (owners[i].worker == worker) {
+            return slice_from_str(owners[i].name);
+        }
+    }
+    return (Slice){"", 0};
 }
 
 /* The queue of the name among those that are open, or NULL. */
@@ -379,6 +408,54 @@ int local_queue_stat(Queues *queues, const char *name, SapQueueStat *stat_out, R
     return rc == SAP_OK ? sap_queue_stat(queue, stat_out) : rc;
 }
 
+typedef struct InboxSink {
+    AccessInboxFn fn;
+    void *ctx;
+    Txn *txn;
+    int64_t now_ms;
+    Buf owners; /* Owner after Owner */
+} InboxSink;
+
+static int take_inbox(uint64_t worker, void *ctx)
+{
+    const InboxSink *sink = (const InboxSink *)ctx;
+    SapQueueStat stat;
+
+    if (owner_of(&sink->owners, worker).len > 0) {
+        return SAP_OK;
+    }
+    int rc = queue_stat_of(sink->txn, (int64_t)worker, sink->now_ms, &stat);
+    return rc == SAP_OK ? sink->fn(worker, &stat, sink->ctx) : rc;
+}
+
+int local_inboxes(Queues *queues, AccessInboxFn fn, void *ctx)
+{
+    InboxSink sink = {.fn = fn, .ctx = ctx, .now_ms = clock_wall_ms(NULL)};
+    SapDbiInfo info;
+    int rc = dbi_info(queues->db, WIT_DBI_DEDUPE_TTL, &info);
+
+    if (rc != SAP_OK) {
+        return rc == SAP_NOTFOUND ? SAP_OK : rc;
+    }
+    rc = txn_begin_rc(queues->db, NULL, TXN_RDONLY | TXN_NEWEST, &sink.txn);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    /* Without the marker the tables are somebody else's. */
+    rc = txn_get(sink.txn, SAP_RUNNER_V0_SCHEMA_KEY, sizeof SAP_RUNNER_V0_SCHEMA_KEY - 1, NULL,
+                 NULL);
+    if (rc == SAP_OK) {
+        /* After the transaction began: no queue that it sees is missing. */
+        rc = sap_queue_list(queues->db, add_owner, &sink.owners);
+        rc = rc == SAP_OK ? queue_workers(sink.txn, take_inbox, &sink) : rc;
+    } else if (rc == SAP_NOTFOUND) {
+        rc = SAP_OK;
+    }
+    buf_release(&sink.owners);
+    txn_abort(sink.txn);
+    return rc;
+}
+
 typedef struct PeekSink {
     int (*fn)(const AccessMessage *message, void *ctx);
     void *ctx;
@@ -407,12 +484,6 @@ int local_queue_peek(Queues *queues, const char *name, uint64_t limit,
 
 /* ---- Dead letters --------------------------------------------------------------------------- */
 
-/* The queue that a worker is. */
-typedef struct Owner {
-    uint64_t worker;
-    char name[NAME_MAX_LEN + 1];
-} Owner;
-
 typedef struct LetterSink {
     int (*fn)(const AccessLetter *letter, void *ctx);
     void *ctx;
@@ -421,26 +492,6 @@ typedef struct LetterSink {
     Buf owners; /* Owner after Owner */
 } LetterSink;
 
-static int add_owner(const char *name, int64_t worker, void *ctx)
-{
-    Owner owner = {.worker = (uint64_t)worker};
-
-    (void)snprintf(owner.name, sizeof owner.name, "%s", name);
-    return buf_append((Buf *)ctx, &owner, sizeof owner);
-}
-
-static Slice owner_of(const LetterSink *sink, uint64_t worker)
-{
-    const Owner *owners = (const Owner *)(const void *)sink->owners.data;
-
-    for (size_t i = 0; i < sink->owners.len / sizeof *owners; i++) {
-        if (owners[i].worker == worker) {
-            return slice_from_str(owners[i].name);
-        }
-    }
-    return (Slice){"", 0};
-}
-
 static int take_letter(const SapRunnerV0DeadLetter *l, void *ctx)
 {
     const LetterSink *sink = (const LetterSink *)ctx;
@@ -448,7 +499,7 @@ static int take_letter(const SapRunnerV0DeadLetter *l, void *ctx)
     if (sink->one && l->worker != sink->only) {
         return STOPPED; /* they lie together */
     }
-    AccessLetter letter = {.queue = owner_of(sink, l->worker),
+    AccessLetter letter = {.queue = owner_of(&sink->owners, l->worker),
                            .worker = l->worker,
                            .seq = l->seq,
                            .rc = l->rc,

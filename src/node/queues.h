@@ -20,6 +20,7 @@ void queues_free(Queues *queues);
 
 int local_queues(Queues *queues, int (*fn)(const char *name, void *ctx), void *ctx);
 int local_queue_stat(Queues *queues, const char *name, SapQueueStat *stat_out, Reason *reason);
+int local_inboxes(Queues *queues, AccessInboxFn fn, void *ctx);
 int local_queue_push(Queues *queues, const char *name, const AccessPush *push,
                      const Slice *payloads, uint32_t count, uint64_t *seqs, Reason *reason);
 int local_queue_claim(Queues *queues, const char *name, const AccessClaim *claim,

@@ -296,6 +296,15 @@ static int add_letter(const AccessLetter *letter, void *ctx)
     return rc == SAP_OK && c->data.len >= BATCH_BYTES ? send_data(c) : rc;
 }
 
+static int add_inbox(uint64_t worker, const SapQueueStat *stat, void *ctx)
+{
+    Connection *c = (Connection *)ctx;
+    int rc = buf_append_u64le(&c->data, worker);
+
+    rc = rc == SAP_OK ? wire_put_queue_stat(&c->data, stat) : rc;
+    return rc == SAP_OK && c->data.len >= BATCH_BYTES ? send_data(c) : rc;
+}
+
 /* Sends what add_... left. */
 static int send_rest(Connection *c, int rc)
 {
@@ -331,6 +340,11 @@ static int do_queue_stat(Connection *c)
     int rc = local_queue_stat(c->server->queues, name.text, &stat, &c->reason);
     rc = rc == SAP_OK ? wire_put_queue_stat(&c->data, &stat) : rc;
     return send_rest(c, rc);
+}
+
+static int do_inboxes(Connection *c)
+{
+    return send_rest(c, local_inboxes(c->server->queues, add_inbox, c));
 }
 
 static int do_queue_push(Connection *c)
@@ -465,6 +479,7 @@ static int perform(Connection *c, WireKind kind)
         [WIRE_QUEUE_PEEK - WIRE_REQUESTS] = do_queue_peek,
         [WIRE_LETTERS - WIRE_REQUESTS] = do_letters,
         [WIRE_LETTERS_END - WIRE_REQUESTS] = do_letters_end,
+        [WIRE_INBOXES - WIRE_REQUESTS] = do_inboxes,
     };
     unsigned index = (unsigned)kind - WIRE_REQUESTS;
 

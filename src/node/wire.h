@@ -13,7 +13,7 @@
 
 #include "node/access.h"
 
-enum { WIRE_VERSION = 2, WIRE_REQUESTS = 16 }; /* the kinds of requests begin there */
+enum { WIRE_VERSION = 3, WIRE_REQUESTS = 16 }; /* the kinds of requests begin there */
 
 typedef enum WireKind {
     WIRE_HELLO = 1, /* u32 version, u64 pid of the owner */
@@ -44,6 +44,7 @@ typedef enum WireKind {
     WIRE_QUEUE_PEEK = 33,  /* name, u64 limit; data: messages */
     WIRE_LETTERS = 34,     /* bound: name; data: letters */
     WIRE_LETTERS_END = 35, /* u8 op, u32 count, letter ends; data: letter ends */
+    WIRE_INBOXES = 36,     /* data: u64 worker and a stat, of each */
 } WireKind;
 
 /* How a side waits that does not block: until poll() has one of `events` for fd. SAP_OK: it has.

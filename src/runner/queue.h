@@ -60,6 +60,12 @@ int64_t queue_later(int64_t at_ms, int64_t by_ms);
 /* Ends a transaction by the code of what was done in it; `wait`: until it is acknowledged. */
 int queue_end(Txn *txn, int rc, bool wait);
 
+/* What sap_queue_stat() tells, of any worker and at a time. */
+int queue_stat_of(Txn *txn, int64_t worker, int64_t at_ms, SapQueueStat *stat_out);
+/* Calls fn for each worker that has a message in its inbox, a timer or a dead letter, in ascending
+ * order, until it answers other than SAP_OK, which is the answer. */
+int queue_workers(Txn *txn, int (*fn)(uint64_t worker, void *ctx), void *ctx);
+
 /* A lease of this queue's ends then. */
 void queue_lease_until(SapQueue *queue, int64_t at_ms, int64_t deadline_ms);
 

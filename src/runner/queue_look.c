@@ -1,14 +1,18 @@
 /* queue_look.c - what a queue holds, without claiming it; see queue.h. */
 #include "runner/queue.h"
 
+#include "common/buf.h"
 #include "runner/dedupe_v0.h"
 #include "runner/lease_v0.h"
 #include "runner/mailbox_v0.h"
 #include "runner/rows.h"
 #include "runner/wire_v0.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 typedef struct Peek {
-    SapQueue *queue;
+    int64_t worker;
     int64_t at_ms;
     int (*fn)(const SapQueueMessage *message, int leased, void *ctx);
     void *ctx;
@@ -55,7 +59,7 @@ static int describe(Txn *txn, const Peek *peek, const void *key, uint32_t key_le
 
 static int peek_in(Txn *txn, const Peek *peek)
 {
-    MailboxRange range = mailbox_range(peek->queue->worker);
+    MailboxRange range = mailbox_range(peek->worker);
     Cursor *cur = cursor_open_dbi(txn, WIT_DBI_INBOX);
 
     if (cur == NULL) {
@@ -99,7 +103,8 @@ int sap_queue_peek(SapQueue *queue,
     if (rc != SAP_OK) {
         return rc;
     }
-    rc = peek_in(txn, &(Peek){.queue = queue, .at_ms = queue_now_ms(queue), .fn = fn, .ctx = ctx});
+    rc = peek_in(
+        txn, &(Peek){.worker = queue->worker, .at_ms = queue_now_ms(queue), .fn = fn, .ctx = ctx});
     txn_abort(txn);
     return rc;
 }
@@ -114,9 +119,9 @@ static int first_that_waits(const SapQueueMessage *message, int leased, void *ct
 }
 
 /* Leases whose time is not over. */
-static int count_held(Txn *txn, const SapQueue *queue, int64_t at_ms, uint64_t *count_out)
+static int count_held(Txn *txn, int64_t worker, int64_t at_ms, uint64_t *count_out)
 {
-    MailboxRange range = mailbox_range(queue->worker);
+    MailboxRange range = mailbox_range(worker);
     Cursor *cur = cursor_open_dbi(txn, WIT_DBI_LEASES);
 
     *count_out = 0;
@@ -143,7 +148,7 @@ static int count_held(Txn *txn, const SapQueue *queue, int64_t at_ms, uint64_t *
 }
 
 /* Timers lie in the order of time, whoever they are for. */
-static int count_delayed(Txn *txn, const SapQueue *queue, uint64_t *count_out)
+static int count_delayed(Txn *txn, int64_t worker, uint64_t *count_out)
 {
     Cursor *cur = cursor_open_dbi(txn, WIT_DBI_TIMERS);
 
@@ -158,8 +163,7 @@ static int count_delayed(Txn *txn, const SapQueue *queue, uint64_t *count_out)
 
         rc = cursor_get(cur, NULL, NULL, &val, &val_len);
         if (rc == SAP_OK) {
-            *count_out +=
-                wire_check(val, val_len) == SAP_OK && wire_to_worker(val) == queue->worker;
+            *count_out += wire_check(val, val_len) == SAP_OK && wire_to_worker(val) == worker;
             rc = cursor_next(cur);
         }
     }
@@ -167,36 +171,38 @@ static int count_delayed(Txn *txn, const SapQueue *queue, uint64_t *count_out)
     return rc == SAP_NOTFOUND ? SAP_OK : rc;
 }
 
-static int stat_in(Txn *txn, SapQueue *queue, SapQueueStat *stat)
+int queue_stat_of(Txn *txn, int64_t worker, int64_t at_ms, SapQueueStat *stat_out)
 {
-    MailboxRange range = mailbox_range(queue->worker);
-    int64_t at_ms = queue_now_ms(queue);
+    MailboxRange range = mailbox_range(worker);
+    SapQueueStat stat = {0};
     uint64_t count;
-    int rc = sap_runner_mailbox_v0_stat(txn, queue->worker, &count, NULL, NULL);
+    int rc = sap_runner_mailbox_v0_stat(txn, worker, &count, NULL, NULL);
 
     if (rc == SAP_OK) {
-        rc = count_held(txn, queue, at_ms, &stat->leased);
+        rc = count_held(txn, worker, at_ms, &stat.leased);
     }
     if (rc == SAP_OK) {
-        stat->ready = count - stat->leased;
-        rc = count_delayed(txn, queue, &stat->delayed);
+        stat.ready = count - stat.leased;
+        rc = count_delayed(txn, worker, &stat.delayed);
     }
     if (rc == SAP_OK) {
         rc = txn_count_range(txn, WIT_DBI_DEAD_LETTER, range.lo, sizeof range.lo, range.hi,
-                             sizeof range.hi, &stat->dead_letters);
+                             sizeof range.hi, &stat.dead_letters);
     }
-    if (rc == SAP_OK && stat->ready > 0) {
+    if (rc == SAP_OK && stat.ready > 0) {
         Peek peek = {
-            .queue = queue, .at_ms = at_ms, .fn = first_that_waits, .ctx = &stat->oldest_ms};
+            .worker = worker, .at_ms = at_ms, .fn = first_that_waits, .ctx = &stat.oldest_ms};
         rc = peek_in(txn, &peek);
         rc = rc == 1 ? SAP_OK : rc;
+    }
+    if (rc == SAP_OK) {
+        *stat_out = stat;
     }
     return rc;
 }
 
 int sap_queue_stat(SapQueue *queue, SapQueueStat *stat_out)
 {
-    SapQueueStat stat = {0};
     Txn *txn;
 
     if (queue == NULL || stat_out == NULL) {
@@ -206,10 +212,91 @@ int sap_queue_stat(SapQueue *queue, SapQueueStat *stat_out)
     if (rc != SAP_OK) {
         return rc;
     }
-    rc = stat_in(txn, queue, &stat);
+    rc = queue_stat_of(txn, queue->worker, queue_now_ms(queue), stat_out);
     txn_abort(txn);
-    if (rc == SAP_OK) {
-        *stat_out = stat;
+    return rc;
+}
+
+/* ---- Workers -------------------------------------------------------------------------------- */
+
+/* Numbers that no worker can have are left out. */
+static int add_worker(Buf *workers, uint64_t worker)
+{
+    bool again = workers->len > 0 &&
+                 memcmp(workers->data + workers->len - sizeof worker, &worker, sizeof worker) == 0;
+
+    return again || worker > INT64_MAX ? SAP_OK : buf_append(workers, &worker, sizeof worker);
+}
+
+/* Those of a table whose keys begin with the worker: one step for each. */
+static int add_workers(Txn *txn, uint32_t dbi, Buf *workers)
+{
+    Cursor *cur = NULL;
+    int rc = row_cursor_open(txn, dbi, &cur);
+    int at = rc == SAP_OK ? cursor_first(cur) : SAP_NOTFOUND;
+
+    while (rc == SAP_OK && at == SAP_OK) {
+        const void *key;
+        uint32_t key_len;
+        uint64_t worker = UINT64_MAX;
+        uint64_t seq;
+
+        rc = cursor_get(cur, &key, &key_len, NULL, NULL);
+        rc = rc == SAP_OK ? row_message_key_read(key, key_len, &worker, &seq) : rc;
+        rc = rc == SAP_OK ? add_worker(workers, worker) : rc;
+        RowKey next = row_message_key(worker + 1, 0);
+        at = worker < UINT64_MAX ? cursor_seek(cur, next.bytes, sizeof next.bytes) : SAP_NOTFOUND;
     }
+    cursor_close(cur);
+    return rc != SAP_OK ? rc : at == SAP_NOTFOUND ? SAP_OK : at;
+}
+
+static int add_workers_of_timers(Txn *txn, Buf *workers)
+{
+    Cursor *cur = NULL;
+    int rc = row_cursor_open(txn, WIT_DBI_TIMERS, &cur);
+    int at = rc == SAP_OK ? cursor_first(cur) : SAP_NOTFOUND;
+
+    while (rc == SAP_OK && at == SAP_OK) {
+        const void *val;
+        uint32_t val_len;
+
+        rc = cursor_get(cur, NULL, NULL, &val, &val_len);
+        if (rc == SAP_OK && wire_check(val, val_len) == SAP_OK) {
+            rc = add_worker(workers, (uint64_t)wire_to_worker(val));
+        }
+        at = cursor_next(cur);
+    }
+    cursor_close(cur);
+    return rc != SAP_OK ? rc : at == SAP_NOTFOUND ? SAP_OK : at;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t left;
+    uint64_t right;
+
+    memcpy(&left, a, sizeof left);
+    memcpy(&right, b, sizeof right);
+    return left < right ? -1 : left > right;
+}
+
+int queue_workers(Txn *txn, int (*fn)(uint64_t worker, void *ctx), void *ctx)
+{
+    Buf workers = {0};
+    uint64_t worker = 0;
+    int rc = add_workers(txn, WIT_DBI_INBOX, &workers);
+
+    rc = rc == SAP_OK ? add_workers(txn, WIT_DBI_DEAD_LETTER, &workers) : rc;
+    rc = rc == SAP_OK ? add_workers_of_timers(txn, &workers) : rc;
+    if (rc == SAP_OK && workers.len > 0) {
+        qsort(workers.data, workers.len / sizeof worker, sizeof worker, by_number);
+    }
+    for (size_t at = 0; at < workers.len && rc == SAP_OK; at += sizeof worker) {
+        uint64_t before = worker;
+        memcpy(&worker, workers.data + at, sizeof worker);
+        rc = at == 0 || worker != before ? fn(worker, ctx) : SAP_OK;
+    }
+    buf_release(&workers);
     return rc;
 }

@@ -512,6 +512,31 @@ class Look(QueueCase):
         self.assertLess(abs(out[0]["oldest_ms"] / 1000 - time.time()), 60)
         self.assertEqual([o["queue"] for o in self.objects("stat", "a.db", "--queue", "b")], ["b"])
 
+    def test_stat_is_of_workers_that_are_no_queues_too(self):
+        def put(table, key, val):
+            self.db("put", "a.db", "--table", str(table), "--hex", key.hex(), val.hex())
+
+        self.queue("push", "a.db", "q", "--queue", "q")
+        for seq in (1, 2):
+            put(1, struct.pack(">QQ", 7, NORMAL | seq), command_test.message(b"m%d" % seq, b"hi", to=7))
+        put(4, struct.pack(">QQ", NORMAL | 1 << 50, 1), command_test.message(b"t", b"later", to=9))
+        put(6, struct.pack(">QQ", 8, NORMAL | 3), b"no letter that decodes")
+        text = (r"\AQUEUE +READY +LEASED +DELAYED +DEAD  OLDEST\nq +1 +0 +0 +0  \S+ s\nworker 7 +2 +0 +0 +0  [^\n]+\n"
+                r"worker 8 +0 +0 +0 +1  -\nworker 9 +0 +0 +1 +0  -\n\Z")
+        figures = [("q", None, 1, 0, 0), (None, 7, 2, 0, 0), (None, 8, 0, 0, 1), (None, 9, 0, 1, 0)]
+        for owned in (False, True):
+            if owned:
+                self.start("db", "load", "a.db", "--table", "9")
+                self.await_("the socket", lambda: os.path.exists(self.path("a.db.sock")))
+            self.assertRegex(self.queue("stat", "a.db"), text)
+            self.assertEqual([(o.get("queue"), o.get("worker"), o["ready"], o["delayed"], o["dead_letters"])
+                              for o in self.objects("stat", "a.db")], figures)
+            self.assertEqual([o["queue"] for o in self.objects("stat", "a.db", "--queue", "q")], ["q"])
+        # Tables of somebody else are no inboxes.
+        for table in range(1, 8):
+            self.db("put", "b.db", "0123456789abcdef", "v", "--table", str(table))
+        self.assertEqual(self.queue("stat", "b.db"), "")
+
     def test_everything_works_through_the_owner(self):
         self.dead("a.db", "dead1", "dead2", "dead3")
         self.queue("push", "a.db", "x", "y", "z")

@@ -636,7 +636,7 @@ static void send_noise(int fd, Rng *rng)
     }
     if (rng_below(rng, 4) != 0) {
         store_u32le(bytes, (uint32_t)(len - 5));
-        bytes[4] = (uint8_t)(WIRE_STAT + rng_below(rng, WIRE_LETTERS_END - WIRE_STAT + 2));
+        bytes[4] = (uint8_t)(WIRE_STAT + rng_below(rng, WIRE_INBOXES - WIRE_STAT + 2));
     }
     (void)send(fd, bytes, len, MSG_NOSIGNAL);
 }

@@ -8,6 +8,7 @@
 #include "support/files.h"
 #include "support/sanitized.h"
 #include "support/suite.h"
+#include "wit_schema_dbis.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -201,13 +202,53 @@ static void try_letters(Access *access, Buf *log)
     note_stat(access, log, "bad");
 }
 
+static int note_inbox(uint64_t worker, const SapQueueStat *stat, void *ctx)
+{
+    return buf_printf((Buf *)ctx, "worker %" PRIu64 ": %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+                      worker, stat->ready, stat->delayed, stat->dead_letters);
+}
+
+static int stop_at_inbox(uint64_t worker, const SapQueueStat *stat, void *ctx)
+{
+    (void)worker;
+    (void)stat;
+    (void)ctx;
+    return SAP_CONFLICT;
+}
+
+static void try_inboxes(Access *access, Buf *log)
+{
+    static const char keys[][17] = {"\0\0\0\0\0\0\0\7\x80\0\0\0\0\0\0\1",
+                                    "\0\0\0\0\0\0\0\7\x80\0\0\0\0\0\0\2",
+                                    "\x7f\xff\xff\xff\xff\xff\xff\xff\x80\0\0\0\0\0\0\3",
+                                    "\xff\xff\xff\xff\xff\xff\xff\xff\x80\0\0\0\0\0\0\4"};
+    AccessChange rows[] = {{ACCESS_PUT, WIT_DBI_INBOX, {keys[0], 16}, text("1")},
+                           {ACCESS_PUT, WIT_DBI_INBOX, {keys[1], 16}, text("2")},
+                           {ACCESS_PUT, WIT_DBI_DEAD_LETTER, {keys[0], 16}, text("3")},
+                           {ACCESS_PUT, WIT_DBI_DEAD_LETTER, {keys[2], 16}, text("4")},
+                           {ACCESS_PUT, WIT_DBI_DEAD_LETTER, {keys[3], 16}, text("5")}};
+    size_t start = log->len;
+
+    note_rc(access, log, "no inboxes", access_inboxes(access, note_inbox, log));
+    note_rc(access, log, "rows", access_write(access, rows, 5, NULL));
+    note_rc(access, log, "inboxes", access_inboxes(access, note_inbox, log));
+    note_rc(access, log, "first inbox", access_inboxes(access, stop_at_inbox, log));
+    EXPECT_RC(buf_append_u8(log, 0), SAP_OK);
+    EXPECT(strstr((const char *)log->data + start,
+                  "worker 7: 2 0 1\nworker 9223372036854775807: 0 0 1\n") != NULL,
+           "%s", (const char *)log->data + start);
+    buf_truncate(log, log->len - 1);
+}
+
 static void battery(Access *access, Buf *log)
 {
+    note_rc(access, log, "no file of queues", access_inboxes(access, note_inbox, log));
     note_rc(access, log, "no queues", access_queues(access, note_name, log));
     note_rc(access, log, "no letters", access_letters(access, NULL, note_letter, log));
     try_push(access, log);
     try_claims(access, log);
     try_letters(access, log);
+    try_inboxes(access, log);
 }
 
 START_TEST(the_owner_and_others_get_the_same_answers)
