@@ -229,7 +229,7 @@ typedef struct SapRecoverReport {
     uint64_t rows;             /* that are, or would be, in the target */
     uint64_t rows_unplaced;    /* of those: found on leaves that no branch leads to any more */
     uint64_t commits_replayed; /* of the log */
-    uint64_t commits_lost;     /* of the log: known to be there (at least), behind the damage */
+    uint64_t commits_lost;     /* of the log, behind the damage: at least; 1 also if nobody knows */
     uint64_t first_lost_lsn;   /* commits from this id on are not in the target; 0: none is lost */
     uint64_t last_lost_lsn;    /* the last that is known of; 0: none is lost */
     uint64_t tables;           /* in the target */

@@ -631,13 +631,21 @@ static int replay_record(void *ctx, uint64_t lsn, Slice record)
 
 static int refuse_log(DbFile *file, const WalRecovery *log)
 {
+    if (log->lost_groups == 0) {
+        return dbfile_report(file, SAP_CORRUPT,
+                             "damaged: the log in segment %" PRIu64 " at byte %" PRIu64
+                             ": %s. %" PRIu64
+                             " commits before that are intact; how many were behind "
+                             "it cannot be known",
+                             log->segment, log->offset, wal_end_text(log->end), log->records);
+    }
     return dbfile_report(file, SAP_CORRUPT,
                          "damaged: the log in segment %" PRIu64 " at byte %" PRIu64 ": %s. %" PRIu64
-                         " commits before that are intact%s; %" PRIu64 " commits in %" PRIu64
+                         " commits before that are intact; %" PRIu64 " commits in %" PRIu64
                          " groups behind it would be lost by going on without "
                          "them",
                          log->segment, log->offset, wal_end_text(log->end), log->records,
-                         log->last_lsn > 0 ? "" : " (none)", log->lost_records, log->lost_groups);
+                         log->lost_records, log->lost_groups);
 }
 
 /* Reads the log without a look at what the records say: whether it is whole, and how much there is. */

@@ -218,13 +218,14 @@ static void note_lost_commits(Recover *r, uint64_t commits, uint64_t first, uint
 }
 
 /* The groups that should lie between the end of what was read and the first valid one behind it have
- * a commit each, at least; as has the one in which reading ended, unless it was torn. */
+ * a commit each, at least. Where none is behind it and the log does not end as a crash ends it, how
+ * many there were is not known: one stands for them. */
 static void judge_log(Recover *r, const WalRecovery *log)
 {
     uint64_t commits = log->lost_records;
     if (log->lost_groups > 0) {
         commits += log->lost_first_sequence - log->next.sequence;
-    } else if (log->end == WAL_END_TRUNCATED || log->end == WAL_END_MALFORMED) {
+    } else if (log->end > WAL_END_TORN) {
         commits = 1;
     }
     note_lost_commits(r, r->behind_stop, r->stop_lsn, r->last_seen_lsn);
@@ -236,6 +237,13 @@ static void judge_log(Recover *r, const WalRecovery *log)
             ", is not complete and was cut off. If that is not from a crash, commits "
             "behind %" PRIu64 " are lost",
             log->segment, log->offset, log->last_lsn);
+    } else if (log->end != WAL_END_CLEAN && log->lost_groups == 0) {
+        (void)recover_tell(
+            r, SAP_OK,
+            "the log in segment %" PRIu64 " at byte %" PRIu64 ": %s. %" PRIu64
+            " commits before that were made again. All behind it are lost; how many there were "
+            "cannot be known",
+            log->segment, log->offset, wal_end_text(log->end), r->report.commits_replayed);
     } else if (log->end != WAL_END_CLEAN) {
         (void)recover_tell(
             r, SAP_OK,

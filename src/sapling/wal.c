@@ -317,10 +317,10 @@ static int reserve_memory(Wal *wal, size_t bytes)
     return rc;
 }
 
-/* Cutting a group in two costs at most two blocks more. */
+/* Cutting a group in two costs at most two blocks more, and the last one of a segment stays free. */
 static uint64_t space_needed(const Wal *wal, size_t bytes)
 {
-    return wal_group_space(wal->open.bytes.len + bytes) + UINT64_C(2) * WAL_BLOCK;
+    return wal_group_space(wal->open.bytes.len + bytes) + UINT64_C(3) * WAL_BLOCK;
 }
 
 static bool has_space(const Wal *wal, uint64_t need)
@@ -333,10 +333,10 @@ static WalGroup close_group(Wal *wal, uint64_t *offset_out)
 {
     uint64_t space = wal_group_space(wal->open.bytes.len);
 
-    if (wal->current.size - wal->current.offset < space) {
+    if (wal->current.size - wal->current.offset <= space) {
         next_segment(wal);
     }
-    SAP_ASSERT(wal->current.size - wal->current.offset >= space);
+    SAP_ASSERT(wal->current.size - wal->current.offset > space);
     SAP_ASSERT(wal->open.records > 0 && wal->open.bytes.cap >= space);
     WalGroup group = {
         .db_id = wal->db_id,
