@@ -88,8 +88,9 @@ SAP_API SapEnv *sap_db_open(SapMemArena *arena, uint32_t page_size, sap_keycmp_f
 SAP_API int sap_btree_subsystem_init(SapEnv *env, sap_keycmp_fn cmp, void *ctx);
 
 /* Closes and frees; a file first gets a checkpoint. Accepts NULL. SAP_BUSY: a transaction is open,
- * or a watcher is being called; nothing was done. SAP_IO, SAP_FULL, SAP_NOMEM: closed, but without
- * the checkpoint; the next open finds in the log what was durable. */
+ * or a watcher is being called; nothing was done. Any other code (SAP_IO, SAP_FULL, SAP_NOMEM, that
+ * of a subsystem's save()): closed, but without the checkpoint; the next open finds in the log what
+ * was durable. */
 SAP_API int sap_db_close(SapEnv *db);
 
 /* Pages in use, those that old snapshots still need included. */
