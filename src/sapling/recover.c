@@ -133,38 +133,54 @@ static int recover_saved(Recover *r, const Buf *run)
 }
 
 /* Which subsystems had a state there, nobody knows: any may have. */
-static int lose_states(Recover *r, const char *damage)
+static void count_states_lost(Recover *r)
 {
     r->states_known = false;
-    r->report.pages_damaged++;
     for (uint32_t id = 0; id < SAP_MAX_SUBSYSTEMS; id++) {
-        if (subsystem_known(r->env, id)) {
+        if (subsystem_known(r->env, id) && (r->states_lost & 1u << id) == 0) {
             r->states_lost |= 1u << id;
             r->report.subsystems_lost++;
         }
     }
     r->report.subsystems_lost += r->report.subsystems_lost == 0 ? 1 : 0;
-    return recover_tell(r, SAP_OK, "the states of all subsystems are lost: page %u %s",
-                        r->source.meta.states, damage);
+}
+
+/* Without a meta, a run that is not found may be one that never was; only a file that shows no trace
+ * of any, and a caller who knows of no subsystem, make that sure enough. */
+static int miss_states(Recover *r)
+{
+    if (r->source.has_meta || (!r->source.had_states && !subsystems_any(r->env))) {
+        return SAP_OK;
+    }
+    count_states_lost(r);
+    return recover_tell(r, SAP_OK,
+                        "the states of subsystems, if there were any, are lost: no intact header "
+                        "says where they are");
 }
 
 static int recover_states(Recover *r)
 {
     Salvage *source = &r->source;
-    r->states_known = source->has_meta;
-    if (!source->has_meta || source->meta.states == 0) {
-        return SAP_OK;
+    r->states_known = source->has_meta || source->states != 0;
+    if (source->states == 0) {
+        return miss_states(r);
     }
     Buf run = {0};
     const char *damage = NULL;
-    int rc = salvage_run(source, source->meta.states, &run, &damage);
+    int rc = salvage_run(source, source->states, &run, &damage);
     if (rc == SAP_OK && damage == NULL) {
         rc = recover_saved(r, &run);
         damage = rc == SAP_CORRUPT ? "has something else" : NULL;
         rc = rc == SAP_CORRUPT ? SAP_OK : rc;
     }
     buf_release(&run);
-    return rc == SAP_OK && damage != NULL ? lose_states(r, damage) : rc;
+    if (rc != SAP_OK || damage == NULL) {
+        return rc;
+    }
+    count_states_lost(r);
+    r->report.pages_damaged++;
+    return recover_tell(r, SAP_OK, "the states of all subsystems are lost: page %u %s",
+                        source->states, damage);
 }
 
 /* ---- The log -------------------------------------------------------------------------------- */
