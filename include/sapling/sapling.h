@@ -215,7 +215,8 @@ typedef struct SapOpenOptions {
 
 /* Opens the DB in the file `path`; NULL options: the defaults with SAP_OPEN_CREATE. The caller owns
  * *db_out: db_close(), which ends with a checkpoint. On failure the file is as it was:
- * SAP_NOTFOUND: no such file. SAP_EXISTS: SAP_OPEN_EXCLUSIVE. SAP_BUSY: open already, in this or
+ * SAP_NOTFOUND: no such file, or a symbolic link to one that is not there, also if it was to be made.
+ * SAP_EXISTS: SAP_OPEN_EXCLUSIVE. SAP_BUSY: open already, in this or
  * another process; the message names it. SAP_INVALID: not a Sapling file, of another version or
  * byte order. SAP_CORRUPT: damaged; the message says what would be lost, db_recover() saves the
  * rest. SAP_ERROR: bad arguments, a page size that is not the file's, or a comparator that a table

@@ -166,6 +166,9 @@ static int look_at_path(DbFile *file, bool *exists_out)
         err = errno;
     }
     *exists_out = false;
+    if (err == ENOENT && lstat(file->path, &st) == 0) {
+        return dbfile_report(file, SAP_NOTFOUND, "is a symbolic link to a file that is not there");
+    }
     if (err == ENOENT) {
         return SAP_OK;
     }
