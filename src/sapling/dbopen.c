@@ -147,12 +147,16 @@ static int dbfile_make(const char *path, const SapOpenOptions *options, DbFile *
 
 /* ---- The system's answers ------------------------------------------------------------------- */
 
+/* SAP_FULL that is not the system's comes from max_size: what may meet that sets errno to 0 before. */
 static int report_errno(DbFile *file, int rc, const char *what)
 {
     int err = errno;
     const char *advice = rc == SAP_FULL ? ": free some disk space and try again" : "";
     if (rc == SAP_NOMEM) {
         return dbfile_report(file, rc, "%s: out of memory", what);
+    }
+    if (rc == SAP_FULL && !disk_errno_full(err)) {
+        return dbfile_report(file, rc, "%s: no room below max_size", what);
     }
     return dbfile_report(file, rc, "%s: %s%s", what, strerror(err), advice);
 }
@@ -589,7 +593,7 @@ static int refuse_orphans(DbFile *file, const char *why)
                             (const char *)name.data,
                             own ? "It is this file's, whose newest header is damaged"
                                 : "Restore the data file that it belongs to, or remove the log");
-    } else if (rc == SAP_IO) {
+    } else if (rc == SAP_IO || rc == SAP_FULL) {
         rc = report_errno(file, rc, "cannot look for its log");
     }
     buf_release(&name);
@@ -678,6 +682,7 @@ static int replay_log(DbFile *file, WalRecovery *log, Replay *replay)
     if (rc != SAP_OK) {
         return rc;
     }
+    errno = 0;
     rc = wal_recover(file->path, file->db_id, &file->meta.wal, file->meta.txnid, replay_record,
                      replay, log);
     if (rc == SAP_FULL || rc == SAP_IO) {
@@ -756,7 +761,9 @@ static int recover(DbFile *file)
     bool other_version = subsystems_any(file->env) && !file->meta.has_subsystems;
     if (rc == SAP_OK &&
         (log.records > 0 || cut || other_version || log.next.segment != file->meta.wal.segment)) {
+        errno = 0;
         rc = checkpoint_run(file, CHECKPOINT_FORCED, 0);
+        rc = rc == SAP_FULL ? report_errno(file, rc, "cannot write a checkpoint") : rc;
     }
     return rc;
 }

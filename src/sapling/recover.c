@@ -462,7 +462,9 @@ static int open_target(Recover *r, Target *target)
                               .subsystem_count = r->options.subsystem_count,
                               .on_message = r->options.on_message,
                               .callback_ctx = r->options.callback_ctx};
-    return sap_db_open_path(target->unfinished, &options, &r->env);
+    int opened = sap_db_open_path(target->unfinished, &options, &r->env);
+    r->told = r->told || opened != SAP_OK; /* by the messages of the open */
+    return opened;
 }
 
 /* Everything is on disk; the name makes it the database. */
@@ -499,42 +501,66 @@ static void count_target(Recover *r)
     }
 }
 
-/* Fills the target in one transaction, and closes it. */
-static int fill_target(Recover *r, bool keep)
+/* Fills the target in one transaction. */
+static int fill_target(Recover *r)
+{
+    int rc = recover_states(r);
+    if (rc == SAP_OK) {
+        rc = recover_rows(r);
+    }
+    return rc == SAP_OK ? replay_log(r) : rc;
+}
+
+/* The same, keeps it or not, and closes the target. errno is that of the first failure. */
+static int fill_and_close(Recover *r, bool keep)
 {
     int rc = exclusive_begin(r->env, TXN_UNHEARD, &r->txn);
+    int err = errno;
     if (rc == SAP_OK) {
-        rc = recover_states(r);
-        if (rc == SAP_OK) {
-            rc = recover_rows(r);
-        }
-        if (rc == SAP_OK) {
-            rc = replay_log(r);
-        }
+        rc = fill_target(r);
         if (rc == SAP_OK) {
             count_target(r);
             rc = keep ? exclusive_prepare(r->txn) : SAP_OK;
         }
+        err = errno;
         uint64_t lsn = 0;
         keep = keep && rc == SAP_OK;
         int end = exclusive_end(r->txn, keep, &lsn);
-        rc = rc == SAP_OK ? end : rc;
-        if (rc == SAP_OK && keep) {
-            rc = dbfile_defined(r->env->file, lsn);
+        if (rc == SAP_OK) {
+            rc = end;
+            if (rc == SAP_OK && keep) {
+                rc = dbfile_defined(r->env->file, lsn);
+            }
+            err = errno;
         }
     }
     if (rc != SAP_OK && r->env->file != NULL) {
         atomic_store_full(&r->env->file->failed, true); /* so that closing it writes nothing */
     }
     int closed = sap_db_close(r->env);
-    return rc == SAP_OK ? closed : rc;
+    if (rc == SAP_OK) {
+        return closed;
+    }
+    errno = err;
+    return rc;
+}
+
+/* What the disk of the target says, and not what a limit of rows would be. */
+static int tell_target(Recover *r, const Target *target, int rc)
+{
+    int err = errno;
+    return target->path != NULL &&
+                   (rc == SAP_FULL ? disk_errno_full(err) : rc == SAP_IO && err != 0)
+               ? recover_tell(r, rc, "cannot write the target %s: %s", target->path, strerror(err))
+               : rc;
 }
 
 static int make_target(Recover *r, Target *target)
 {
     int rc = open_target(r, target);
     if (rc == SAP_OK) {
-        rc = fill_target(r, target->path != NULL);
+        errno = 0;
+        rc = tell_target(r, target, fill_and_close(r, target->path != NULL));
     }
     if (rc == SAP_OK && target->path != NULL) {
         rc = name_target(r, target);

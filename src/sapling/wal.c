@@ -9,6 +9,7 @@
 #include "sapling/disk.h"
 #include "sapling/wal_format.h"
 
+#include <errno.h>
 #include <stdbool.h>
 
 enum {
@@ -232,6 +233,7 @@ static int make_segment(Wal *wal, uint64_t number, uint64_t size, Segment *segme
     if (created) {
         rc = create_segment(wal, path, &segment);
     }
+    int err = errno; /* the system's answer is the caller's to tell */
     if (rc == SAP_FULL || rc == SAP_NOMEM) {
         disk_close(&segment.file);
         /* One that was there stays: the next try finds it, and a checkpoint may ask for it. */
@@ -239,6 +241,7 @@ static int make_segment(Wal *wal, uint64_t number, uint64_t size, Segment *segme
             (void)disk_unlink(path);
             wal->last_file = wal->last_file >= number ? number - 1 : wal->last_file;
         }
+        errno = err;
         goto out;
     }
     if (rc == SAP_OK) {

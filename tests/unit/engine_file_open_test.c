@@ -11,6 +11,7 @@
 #include "support/model.h"
 #include "support/suite.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -1068,7 +1069,7 @@ static void create_on_a_full_disk(void *arg)
             break;
         }
         refused++;
-        file_bed_expect_message(&bed, bed.path);
+        file_bed_expect_message(&bed, strerror(EFBIG));
         EXPECT(files_size(bed.dir, "db-wal") == 0, "a log is left");
         EXPECT(access(bed.path, F_OK) != 0, "a file is left");
     }

@@ -1304,6 +1304,7 @@ static void fail_everything_once(const char *what, bool alloc, int err)
         EXPECT(alloc ? rc == SAP_NOMEM || rc == SAP_IO : rc == SAP_IO || rc == SAP_FULL,
                "answered %d", rc);
         EXPECT(alloc || message_count > 0, "nothing was said");
+        EXPECT(rc != SAP_FULL || strstr(messages, strerror(ENOSPC)) != NULL, "%s", messages);
         EXPECT(target_is_absent(), "a target is there");
         EXPECT(mem_live_total() == live, "memory is left");
     }
