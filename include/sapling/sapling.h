@@ -88,8 +88,9 @@ SAP_API SapEnv *sap_db_open(SapMemArena *arena, uint32_t page_size, sap_keycmp_f
 SAP_API int sap_btree_subsystem_init(SapEnv *env, sap_keycmp_fn cmp, void *ctx);
 
 /* Closes and frees; a file first gets a checkpoint. Accepts NULL. SAP_BUSY: a transaction is open,
- * or a watcher is being called; nothing was done. SAP_IO, SAP_FULL, SAP_NOMEM: closed, but without
- * the checkpoint; the next open finds in the log what was durable. */
+ * or a watcher is being called; nothing was done. Any other code (SAP_IO, SAP_FULL, SAP_NOMEM, that
+ * of a subsystem's save()): closed, but without the checkpoint; the next open finds in the log what
+ * was durable. */
 SAP_API int sap_db_close(SapEnv *db);
 
 /* Pages in use, those that old snapshots still need included. */
@@ -214,7 +215,8 @@ typedef struct SapOpenOptions {
 
 /* Opens the DB in the file `path`; NULL options: the defaults with SAP_OPEN_CREATE. The caller owns
  * *db_out: db_close(), which ends with a checkpoint. On failure the file is as it was:
- * SAP_NOTFOUND: no such file. SAP_EXISTS: SAP_OPEN_EXCLUSIVE. SAP_BUSY: open already, in this or
+ * SAP_NOTFOUND: no such file, or a symbolic link to one that is not there, also if it was to be made.
+ * SAP_EXISTS: SAP_OPEN_EXCLUSIVE. SAP_BUSY: open already, in this or
  * another process; the message names it. SAP_INVALID: not a Sapling file, of another version or
  * byte order. SAP_CORRUPT: damaged; the message says what would be lost, db_recover() saves the
  * rest. SAP_ERROR: bad arguments, a page size that is not the file's, or a comparator that a table
@@ -229,7 +231,7 @@ typedef struct SapRecoverReport {
     uint64_t rows;             /* that are, or would be, in the target */
     uint64_t rows_unplaced;    /* of those: found on leaves that no branch leads to any more */
     uint64_t commits_replayed; /* of the log */
-    uint64_t commits_lost;     /* of the log: known to be there (at least), behind the damage */
+    uint64_t commits_lost;     /* of the log, behind the damage: at least; 1 also if nobody knows */
     uint64_t first_lost_lsn;   /* commits from this id on are not in the target; 0: none is lost */
     uint64_t last_lost_lsn;    /* the last that is known of; 0: none is lost */
     uint64_t tables;           /* in the target */

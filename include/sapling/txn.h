@@ -60,7 +60,8 @@ typedef struct SapSubsystemCallbacks {
      * error code aborts the whole transaction, and on_abort follows for every subsystem, also for
      * those that agreed. After the last of them agreed nothing of a DB in memory can fail. A child
      * begun here must end here (SAP_ERROR). *state is what the parent (nested) or the environment
-     * (outermost) holds from then on. May be NULL. */
+     * (outermost) holds from then on. SAP_BUSY and SAP_IO, which mean something else of a commit,
+     * become SAP_ERROR, here and of encode() and save(). May be NULL. */
     int (*on_commit)(SapTxnCtx *txn, void **state);
     /* The transaction leaves nothing behind; read transactions end with this too, and so does in a
      * file a commit that changed neither rows nor a state. May be NULL. */

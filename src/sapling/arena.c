@@ -111,6 +111,7 @@ static int file_reserve(SapMemArena *arena, uint64_t bytes)
         err = ftruncate(arena->options.cfg.mmap.fd, (off_t)target) == 0 ? 0 : errno;
     }
     if (err != 0) {
+        errno = err; /* posix_fallocate() does not say it there */
         return err == ENOSPC || err == EFBIG || err == EDQUOT ? SAP_FULL : SAP_IO;
     }
     arena->file_bytes = target;

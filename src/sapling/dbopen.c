@@ -147,12 +147,16 @@ static int dbfile_make(const char *path, const SapOpenOptions *options, DbFile *
 
 /* ---- The system's answers ------------------------------------------------------------------- */
 
+/* SAP_FULL that is not the system's comes from max_size: what may meet that sets errno to 0 before. */
 static int report_errno(DbFile *file, int rc, const char *what)
 {
     int err = errno;
     const char *advice = rc == SAP_FULL ? ": free some disk space and try again" : "";
     if (rc == SAP_NOMEM) {
         return dbfile_report(file, rc, "%s: out of memory", what);
+    }
+    if (rc == SAP_FULL && !disk_errno_full(err)) {
+        return dbfile_report(file, rc, "%s: no room below max_size", what);
     }
     return dbfile_report(file, rc, "%s: %s%s", what, strerror(err), advice);
 }
@@ -166,6 +170,9 @@ static int look_at_path(DbFile *file, bool *exists_out)
         err = errno;
     }
     *exists_out = false;
+    if (err == ENOENT && lstat(file->path, &st) == 0) {
+        return dbfile_report(file, SAP_NOTFOUND, "is a symbolic link to a file that is not there");
+    }
     if (err == ENOENT) {
         return SAP_OK;
     }
@@ -586,7 +593,7 @@ static int refuse_orphans(DbFile *file, const char *why)
                             (const char *)name.data,
                             own ? "It is this file's, whose newest header is damaged"
                                 : "Restore the data file that it belongs to, or remove the log");
-    } else if (rc == SAP_IO) {
+    } else if (rc == SAP_IO || rc == SAP_FULL) {
         rc = report_errno(file, rc, "cannot look for its log");
     }
     buf_release(&name);
@@ -631,13 +638,21 @@ static int replay_record(void *ctx, uint64_t lsn, Slice record)
 
 static int refuse_log(DbFile *file, const WalRecovery *log)
 {
+    if (log->lost_groups == 0) {
+        return dbfile_report(file, SAP_CORRUPT,
+                             "damaged: the log in segment %" PRIu64 " at byte %" PRIu64
+                             ": %s. %" PRIu64
+                             " commits before that are intact; how many were behind "
+                             "it cannot be known",
+                             log->segment, log->offset, wal_end_text(log->end), log->records);
+    }
     return dbfile_report(file, SAP_CORRUPT,
                          "damaged: the log in segment %" PRIu64 " at byte %" PRIu64 ": %s. %" PRIu64
-                         " commits before that are intact%s; %" PRIu64 " commits in %" PRIu64
+                         " commits before that are intact; %" PRIu64 " commits in %" PRIu64
                          " groups behind it would be lost by going on without "
                          "them",
                          log->segment, log->offset, wal_end_text(log->end), log->records,
-                         log->last_lsn > 0 ? "" : " (none)", log->lost_records, log->lost_groups);
+                         log->lost_records, log->lost_groups);
 }
 
 /* Reads the log without a look at what the records say: whether it is whole, and how much there is. */
@@ -667,6 +682,7 @@ static int replay_log(DbFile *file, WalRecovery *log, Replay *replay)
     if (rc != SAP_OK) {
         return rc;
     }
+    errno = 0;
     rc = wal_recover(file->path, file->db_id, &file->meta.wal, file->meta.txnid, replay_record,
                      replay, log);
     if (rc == SAP_FULL || rc == SAP_IO) {
@@ -745,7 +761,9 @@ static int recover(DbFile *file)
     bool other_version = subsystems_any(file->env) && !file->meta.has_subsystems;
     if (rc == SAP_OK &&
         (log.records > 0 || cut || other_version || log.next.segment != file->meta.wal.segment)) {
+        errno = 0;
         rc = checkpoint_run(file, CHECKPOINT_FORCED, 0);
+        rc = rc == SAP_FULL ? report_errno(file, rc, "cannot write a checkpoint") : rc;
     }
     return rc;
 }

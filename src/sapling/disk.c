@@ -44,16 +44,20 @@ void disk_trace_set(void (*trace)(void *ctx, const DiskEvent *event), void *ctx)
 
 #endif
 
+bool disk_errno_full(int err)
+{
+    return err == ENOSPC || err == EDQUOT || err == EFBIG;
+}
+
 static int result_of(int err)
 {
     errno = err;
+    if (disk_errno_full(err)) {
+        return SAP_FULL;
+    }
     switch (err) {
     case 0:
         return SAP_OK;
-    case ENOSPC:
-    case EDQUOT:
-    case EFBIG:
-        return SAP_FULL;
     case ENOENT:
         return SAP_NOTFOUND;
     case EEXIST:

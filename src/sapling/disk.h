@@ -65,6 +65,9 @@ int disk_write_back(DiskFile *file, uint64_t offset, uint64_t len);
 
 int disk_size(DiskFile *file, uint64_t *size_out);
 
+/* Whether an errno says that there is no room, which is SAP_FULL. */
+bool disk_errno_full(int err);
+
 /* The file that the links of `path` lead to, in `resolved`, which has PATH_MAX bytes. The path as it
  * is where there is no such file; and on WASI, which has no way to ask. */
 const char *disk_real_path(const char *path, char *resolved);

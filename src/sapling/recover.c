@@ -133,38 +133,54 @@ static int recover_saved(Recover *r, const Buf *run)
 }
 
 /* Which subsystems had a state there, nobody knows: any may have. */
-static int lose_states(Recover *r, const char *damage)
+static void count_states_lost(Recover *r)
 {
     r->states_known = false;
-    r->report.pages_damaged++;
     for (uint32_t id = 0; id < SAP_MAX_SUBSYSTEMS; id++) {
-        if (subsystem_known(r->env, id)) {
+        if (subsystem_known(r->env, id) && (r->states_lost & 1u << id) == 0) {
             r->states_lost |= 1u << id;
             r->report.subsystems_lost++;
         }
     }
     r->report.subsystems_lost += r->report.subsystems_lost == 0 ? 1 : 0;
-    return recover_tell(r, SAP_OK, "the states of all subsystems are lost: page %u %s",
-                        r->source.meta.states, damage);
+}
+
+/* Without a meta, a run that is not found may be one that never was; only a file that shows no trace
+ * of any, and a caller who knows of no subsystem, make that sure enough. */
+static int miss_states(Recover *r)
+{
+    if (r->source.has_meta || (!r->source.had_states && !subsystems_any(r->env))) {
+        return SAP_OK;
+    }
+    count_states_lost(r);
+    return recover_tell(r, SAP_OK,
+                        "the states of subsystems, if there were any, are lost: no intact header "
+                        "says where they are");
 }
 
 static int recover_states(Recover *r)
 {
     Salvage *source = &r->source;
-    r->states_known = source->has_meta;
-    if (!source->has_meta || source->meta.states == 0) {
-        return SAP_OK;
+    r->states_known = source->has_meta || source->states != 0;
+    if (source->states == 0) {
+        return miss_states(r);
     }
     Buf run = {0};
     const char *damage = NULL;
-    int rc = salvage_run(source, source->meta.states, &run, &damage);
+    int rc = salvage_run(source, source->states, &run, &damage);
     if (rc == SAP_OK && damage == NULL) {
         rc = recover_saved(r, &run);
         damage = rc == SAP_CORRUPT ? "has something else" : NULL;
         rc = rc == SAP_CORRUPT ? SAP_OK : rc;
     }
     buf_release(&run);
-    return rc == SAP_OK && damage != NULL ? lose_states(r, damage) : rc;
+    if (rc != SAP_OK || damage == NULL) {
+        return rc;
+    }
+    count_states_lost(r);
+    r->report.pages_damaged++;
+    return recover_tell(r, SAP_OK, "the states of all subsystems are lost: page %u %s",
+                        source->states, damage);
 }
 
 /* ---- The log -------------------------------------------------------------------------------- */
@@ -218,13 +234,14 @@ static void note_lost_commits(Recover *r, uint64_t commits, uint64_t first, uint
 }
 
 /* The groups that should lie between the end of what was read and the first valid one behind it have
- * a commit each, at least; as has the one in which reading ended, unless it was torn. */
+ * a commit each, at least. Where none is behind it and the log does not end as a crash ends it, how
+ * many there were is not known: one stands for them. */
 static void judge_log(Recover *r, const WalRecovery *log)
 {
     uint64_t commits = log->lost_records;
     if (log->lost_groups > 0) {
         commits += log->lost_first_sequence - log->next.sequence;
-    } else if (log->end == WAL_END_TRUNCATED || log->end == WAL_END_MALFORMED) {
+    } else if (log->end > WAL_END_TORN) {
         commits = 1;
     }
     note_lost_commits(r, r->behind_stop, r->stop_lsn, r->last_seen_lsn);
@@ -236,6 +253,13 @@ static void judge_log(Recover *r, const WalRecovery *log)
             ", is not complete and was cut off. If that is not from a crash, commits "
             "behind %" PRIu64 " are lost",
             log->segment, log->offset, log->last_lsn);
+    } else if (log->end != WAL_END_CLEAN && log->lost_groups == 0) {
+        (void)recover_tell(
+            r, SAP_OK,
+            "the log in segment %" PRIu64 " at byte %" PRIu64 ": %s. %" PRIu64
+            " commits before that were made again. All behind it are lost; how many there were "
+            "cannot be known",
+            log->segment, log->offset, wal_end_text(log->end), r->report.commits_replayed);
     } else if (log->end != WAL_END_CLEAN) {
         (void)recover_tell(
             r, SAP_OK,
@@ -438,7 +462,9 @@ static int open_target(Recover *r, Target *target)
                               .subsystem_count = r->options.subsystem_count,
                               .on_message = r->options.on_message,
                               .callback_ctx = r->options.callback_ctx};
-    return sap_db_open_path(target->unfinished, &options, &r->env);
+    int opened = sap_db_open_path(target->unfinished, &options, &r->env);
+    r->told = r->told || opened != SAP_OK; /* by the messages of the open */
+    return opened;
 }
 
 /* Everything is on disk; the name makes it the database. */
@@ -475,42 +501,66 @@ static void count_target(Recover *r)
     }
 }
 
-/* Fills the target in one transaction, and closes it. */
-static int fill_target(Recover *r, bool keep)
+/* Fills the target in one transaction. */
+static int fill_target(Recover *r)
+{
+    int rc = recover_states(r);
+    if (rc == SAP_OK) {
+        rc = recover_rows(r);
+    }
+    return rc == SAP_OK ? replay_log(r) : rc;
+}
+
+/* The same, keeps it or not, and closes the target. errno is that of the first failure. */
+static int fill_and_close(Recover *r, bool keep)
 {
     int rc = exclusive_begin(r->env, TXN_UNHEARD, &r->txn);
+    int err = errno;
     if (rc == SAP_OK) {
-        rc = recover_states(r);
-        if (rc == SAP_OK) {
-            rc = recover_rows(r);
-        }
-        if (rc == SAP_OK) {
-            rc = replay_log(r);
-        }
+        rc = fill_target(r);
         if (rc == SAP_OK) {
             count_target(r);
             rc = keep ? exclusive_prepare(r->txn) : SAP_OK;
         }
+        err = errno;
         uint64_t lsn = 0;
         keep = keep && rc == SAP_OK;
         int end = exclusive_end(r->txn, keep, &lsn);
-        rc = rc == SAP_OK ? end : rc;
-        if (rc == SAP_OK && keep) {
-            rc = dbfile_defined(r->env->file, lsn);
+        if (rc == SAP_OK) {
+            rc = end;
+            if (rc == SAP_OK && keep) {
+                rc = dbfile_defined(r->env->file, lsn);
+            }
+            err = errno;
         }
     }
     if (rc != SAP_OK && r->env->file != NULL) {
         atomic_store_full(&r->env->file->failed, true); /* so that closing it writes nothing */
     }
     int closed = sap_db_close(r->env);
-    return rc == SAP_OK ? closed : rc;
+    if (rc == SAP_OK) {
+        return closed;
+    }
+    errno = err;
+    return rc;
+}
+
+/* What the disk of the target says, and not what a limit of rows would be. */
+static int tell_target(Recover *r, const Target *target, int rc)
+{
+    int err = errno;
+    return target->path != NULL &&
+                   (rc == SAP_FULL ? disk_errno_full(err) : rc == SAP_IO && err != 0)
+               ? recover_tell(r, rc, "cannot write the target %s: %s", target->path, strerror(err))
+               : rc;
 }
 
 static int make_target(Recover *r, Target *target)
 {
     int rc = open_target(r, target);
     if (rc == SAP_OK) {
-        rc = fill_target(r, target->path != NULL);
+        errno = 0;
+        rc = tell_target(r, target, fill_and_close(r, target->path != NULL));
     }
     if (rc == SAP_OK && target->path != NULL) {
         rc = name_target(r, target);

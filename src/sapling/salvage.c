@@ -312,6 +312,8 @@ typedef struct Youngest {
     const Salvage *salvage;
     uint32_t bitmap; /* 0: none */
     uint64_t bitmap_birth;
+    uint32_t states; /* 0: none */
+    uint64_t states_birth;
     uint64_t birth; /* of any page */
 } Youngest;
 
@@ -323,6 +325,11 @@ static int note_birth(void *ctx, const uint8_t *page)
     if (is_bitmap(youngest->salvage, page) && birth > youngest->bitmap_birth) {
         youngest->bitmap = page_no(page);
         youngest->bitmap_birth = birth;
+    }
+    if (page[PAGE_TYPE] == PAGE_OVERFLOW && page_flags(page) == ENV_STATES &&
+        birth > youngest->states_birth) {
+        youngest->states = page_no(page);
+        youngest->states_birth = birth;
     }
     return SAP_OK;
 }
@@ -376,6 +383,7 @@ static int begin_with_meta(Salvage *s)
     s->has_meta = true;
     s->high = s->meta.high < pages_in_file(s) ? s->meta.high : pages_in_file(s);
     s->newest = s->meta.txnid;
+    s->states = s->meta.states;
     int rc = make_bits(s);
     return rc == SAP_OK && s->meta.bitmap != 0 ? load_bitmap(s, s->meta.bitmap) : rc;
 }
@@ -387,8 +395,10 @@ static int begin_without_meta(Salvage *s)
     if (rc == SAP_OK) {
         rc = make_bits(s);
     }
+    s->had_states = youngest.states != 0;
     if (rc == SAP_OK && youngest.bitmap != 0) {
         s->newest = youngest.bitmap_birth;
+        s->states = s->id_known && youngest.states_birth == s->newest ? youngest.states : 0;
         rc = load_bitmap(s, youngest.bitmap);
     }
     return rc;

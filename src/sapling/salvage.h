@@ -10,7 +10,7 @@
  *     header, and in the log. If there is none (`id_known` false), pages are judged by their bytes
  *     alone, and only those count that a bitmap names.
  *   - the bitmap is the youngest run of the catalog's table, which has no other runs; its birth is
- *     the checkpoint's commit. */
+ *     the checkpoint's commit. The states of subsystems are the run of their table that is as old. */
 #ifndef SAPLING_SAPLING_SALVAGE_H
 #define SAPLING_SAPLING_SALVAGE_H
 
@@ -31,6 +31,8 @@ typedef struct Salvage {
     uint32_t page_size;
     uint32_t high;   /* pages that are looked at have numbers below it */
     uint64_t newest; /* the checkpoint's commit; UINT64_MAX: not known */
+    uint32_t states; /* the checkpoint's run of subsystems' states; 0: none, or not known */
+    bool had_states; /* without a meta: there is such a run, of this checkpoint or another */
 
     size_t words;
     uint64_t *used; /* the checkpoint's pages; NULL: not known */

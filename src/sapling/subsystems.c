@@ -166,6 +166,13 @@ int subsystems_begin(SapTxnCtx *txn)
     return SAP_OK;
 }
 
+/* What a call answers for a subsystem that said `rc`: of a commit or a close, SAP_IO is the disk's
+ * alone, and SAP_BUSY says that nothing was done. */
+static int answer_of(int rc)
+{
+    return rc == SAP_IO || rc == SAP_BUSY ? SAP_ERROR : rc;
+}
+
 int subsystems_commit(SapTxnCtx *txn)
 {
     if ((txn->flags & TXN_UNHEARD) != 0) {
@@ -174,7 +181,7 @@ int subsystems_commit(SapTxnCtx *txn)
     for (uint32_t id = 0; id < SAP_MAX_SUBSYSTEMS; id++) {
         Subsystem *subsystem = &txn->env->subsystems[id];
         if (atomic_load_relaxed(&subsystem->registered) && subsystem->calls.on_commit != NULL) {
-            int rc = subsystem->calls.on_commit(txn, &txn->subsystem[id]);
+            int rc = answer_of(subsystem->calls.on_commit(txn, &txn->subsystem[id]));
             if (txn->child != NULL) {
                 sap_txn_abort(txn->child); /* the callback left it open */
                 rc = rc == SAP_OK ? SAP_ERROR : rc;
@@ -225,12 +232,10 @@ static int sink_write(const void *bytes, uint32_t len, void *ctx)
     return sink->rc;
 }
 
-/* A subsystem that writes on after it was told not to has failed all the same. SAP_IO is the disk's
- * alone. */
+/* A subsystem that writes on after it was told not to has failed all the same. */
 static int sink_end(const Sink *sink, int rc)
 {
-    rc = rc == SAP_OK ? sink->rc : rc;
-    return rc == SAP_IO ? SAP_ERROR : rc;
+    return answer_of(rc == SAP_OK ? sink->rc : rc);
 }
 
 int subsystems_encode(SapTxnCtx *txn)

@@ -9,6 +9,7 @@
 #include "sapling/disk.h"
 #include "sapling/wal_format.h"
 
+#include <errno.h>
 #include <stdbool.h>
 
 enum {
@@ -232,6 +233,7 @@ static int make_segment(Wal *wal, uint64_t number, uint64_t size, Segment *segme
     if (created) {
         rc = create_segment(wal, path, &segment);
     }
+    int err = errno; /* the system's answer is the caller's to tell */
     if (rc == SAP_FULL || rc == SAP_NOMEM) {
         disk_close(&segment.file);
         /* One that was there stays: the next try finds it, and a checkpoint may ask for it. */
@@ -239,6 +241,7 @@ static int make_segment(Wal *wal, uint64_t number, uint64_t size, Segment *segme
             (void)disk_unlink(path);
             wal->last_file = wal->last_file >= number ? number - 1 : wal->last_file;
         }
+        errno = err;
         goto out;
     }
     if (rc == SAP_OK) {
@@ -317,10 +320,10 @@ static int reserve_memory(Wal *wal, size_t bytes)
     return rc;
 }
 
-/* Cutting a group in two costs at most two blocks more. */
+/* Cutting a group in two costs at most two blocks more, and the last one of a segment stays free. */
 static uint64_t space_needed(const Wal *wal, size_t bytes)
 {
-    return wal_group_space(wal->open.bytes.len + bytes) + UINT64_C(2) * WAL_BLOCK;
+    return wal_group_space(wal->open.bytes.len + bytes) + UINT64_C(3) * WAL_BLOCK;
 }
 
 static bool has_space(const Wal *wal, uint64_t need)
@@ -333,10 +336,10 @@ static WalGroup close_group(Wal *wal, uint64_t *offset_out)
 {
     uint64_t space = wal_group_space(wal->open.bytes.len);
 
-    if (wal->current.size - wal->current.offset < space) {
+    if (wal->current.size - wal->current.offset <= space) {
         next_segment(wal);
     }
-    SAP_ASSERT(wal->current.size - wal->current.offset >= space);
+    SAP_ASSERT(wal->current.size - wal->current.offset > space);
     SAP_ASSERT(wal->open.records > 0 && wal->open.bytes.cap >= space);
     WalGroup group = {
         .db_id = wal->db_id,

@@ -15,7 +15,8 @@
  *  4. A failed write or sync is final: every call answers SAP_IO from then on and the log begins
  *     nothing more. Records not acknowledged may or may not be found by recovery.
  *  5. One leads at a time: writes to the current segment and moves on to the ready one. One files at
- *     a time: works on all other files, and makes a segment ready when there is none. */
+ *     a time: works on all other files, and makes a segment ready when there is none.
+ *  6. The last block of a segment is never used: a file that ends with a group was cut there. */
 #ifndef SAPLING_SAPLING_WAL_H
 #define SAPLING_SAPLING_WAL_H
 
@@ -117,7 +118,7 @@ typedef enum {
     WAL_END_DAMAGED,   /* SAP_CORRUPT: an invalid group, and valid ones behind it */
     WAL_END_MISSING,   /* SAP_CORRUPT: a segment is not there */
     WAL_END_FOREIGN,   /* SAP_CORRUPT: a group of another database */
-    WAL_END_TRUNCATED, /* SAP_CORRUPT: the file ends within a group */
+    WAL_END_TRUNCATED, /* SAP_CORRUPT: a needed segment is not as long as it was */
     WAL_END_MALFORMED  /* SAP_CORRUPT: a group that verifies but is not made of records */
 } WalEnd;
 

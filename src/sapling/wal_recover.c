@@ -370,6 +370,21 @@ static int judge_block(Log *log, size_t i, uint64_t offset)
     return SAP_OK;
 }
 
+/* Whether the segment in which the chain ends lacks a part. It was whole before it was used or named
+ * by a checkpoint, and its last block is free (invariants 2 and 6 of wal.h). One without a group may
+ * be about to grow: then its length says only that it is not below the least there is. */
+static int judge_size(Log *log, size_t i)
+{
+    WalRecovery *report = log->report;
+    int rc = open_segment(log, i);
+
+    if (rc == SAP_OK && (log->size < WAL_SEGMENT_MIN || log->size <= report->offset ||
+                         (report->offset > 0 && log->size % WAL_BLOCK != 0))) {
+        report->end = WAL_END_TRUNCATED;
+    }
+    return rc;
+}
+
 static int judge_end(Log *log, size_t i)
 {
     WalRecovery *report = log->report;
@@ -377,6 +392,9 @@ static int judge_end(Log *log, size_t i)
     int rc = count_lost(log, i, &first_lost);
 
     if (rc == SAP_OK) {
+        rc = judge_size(log, i);
+    }
+    if (rc == SAP_OK && report->end == WAL_END_CLEAN) {
         rc = judge_block(log, i, report->offset);
     }
     if (rc == SAP_OK && report->end == WAL_END_CLEAN && i + 1 < segment_count(log)) {
@@ -489,7 +507,7 @@ const char *wal_end_text(WalEnd end)
         [WAL_END_DAMAGED] = "an invalid group, and valid ones behind it",
         [WAL_END_MISSING] = "a segment is missing",
         [WAL_END_FOREIGN] = "a group of another database",
-        [WAL_END_TRUNCATED] = "a segment ends within a group",
+        [WAL_END_TRUNCATED] = "a segment is cut short",
         [WAL_END_MALFORMED] = "a group that is not made of records",
     };
     return texts[end];

@@ -11,6 +11,7 @@
 #include "support/model.h"
 #include "support/suite.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -272,6 +273,27 @@ START_TEST(missing_file_is_made_only_if_asked_for)
 END_TEST
 
 /* ---- Paths ---------------------------------------------------------------------------------- */
+
+/* The file is not made in place of the link, nor at the other end of it. */
+START_TEST(link_to_a_file_that_is_not_there_is_refused)
+{
+    char target[FILES_PATH_MAX];
+    SapEnv *db = NULL;
+    ssize_t len = 0;
+
+    ck_assert_int_eq(symlink("elsewhere", bed.path), 0);
+    for (int create = 0; create < 2; create++) {
+        bed.options.flags = create ? SAP_OPEN_CREATE : 0;
+        ck_assert_int_eq(file_bed_try(&bed, &db), SAP_NOTFOUND);
+        file_bed_expect_message(&bed, "symbolic link to a file that is not there");
+        len = readlink(bed.path, target, sizeof target);
+        ck_assert_int_eq(len, (int)strlen("elsewhere"));
+    }
+    ck_assert_uint_eq(files_size(bed.dir, "elsewhere"), 0);
+    ck_assert_uint_eq(files_size(bed.dir, "db-wal"), 0);
+    ck_assert_int_eq(unlink(bed.path), 0);
+}
+END_TEST
 
 START_TEST(path_in_no_directory_is_refused)
 {
@@ -599,7 +621,9 @@ START_TEST(truncated_log_is_refused)
     make_unclosed(&bed, 6, 20000);
     ck_assert_uint_eq(segments_in_use(&bed, segments, 64), 1);
     ck_assert_int_eq(truncate(segments[0], 3 * WAL_BLOCK), 0);
-    expect_refused(SAP_CORRUPT, "ends within a group");
+    expect_refused(SAP_CORRUPT, "cut short");
+    ck_assert_int_eq(truncate(segments[0], 0), 0);
+    expect_refused(SAP_CORRUPT, "how many were behind it cannot be known");
     bed.options.flags = SAP_OPEN_RDONLY;
     SapEnv *db = NULL;
     int rc = file_bed_try(&bed, &db);
@@ -1045,7 +1069,7 @@ static void create_on_a_full_disk(void *arg)
             break;
         }
         refused++;
-        file_bed_expect_message(&bed, bed.path);
+        file_bed_expect_message(&bed, strerror(EFBIG));
         EXPECT(files_size(bed.dir, "db-wal") == 0, "a log is left");
         EXPECT(access(bed.path, F_OK) != 0, "a file is left");
     }
@@ -1172,6 +1196,7 @@ int main(void)
     tcase_add_test(tcase, longest_comparator_name_is_taken);
     tcase_add_test(tcase, page_size_that_is_not_the_files_is_refused);
     tcase_add_test(tcase, missing_file_is_made_only_if_asked_for);
+    tcase_add_test(tcase, link_to_a_file_that_is_not_there_is_refused);
     tcase_add_test(tcase, path_in_no_directory_is_refused);
     tcase_add_test(tcase, log_without_its_data_file_is_not_thrown_away);
     tcase_add_test(tcase, directory_as_path_is_refused);

@@ -1026,6 +1026,37 @@ START_TEST(segments_missing_or_cut_lose_what_follows)
 }
 END_TEST
 
+/* Where no group is left that tells of others, the loss is one of unknown size, and not none. */
+START_TEST(log_that_is_gone_or_cut_at_a_group_is_a_loss)
+{
+    GroupAt groups[64];
+    RowSet rows;
+
+    make_unclosed(100);
+    ck_assert_uint_eq(find_groups(groups, 64), COMMITS);
+    Image *image = image_take(bed.dir);
+    for (uint32_t i = 0; i < COMMITS; i++) {
+        expect_context("cut before group %u", i);
+        image_restore(image, bed.dir);
+        ck_assert_int_eq(truncate(groups[i].path, (off_t)groups[i].offset), 0);
+        SapRecoverReport report = recover_rows_of(&rows);
+        expect_commit(&rows, i, 100);
+        EXPECT(report.commits_lost >= 1 && report.first_lost_lsn != 0, "nothing is lost:\n%s",
+               messages);
+        EXPECT(strstr(messages, "cannot be known") != NULL, "%s", messages);
+        rowset_free(&rows);
+    }
+    expect_context("no log");
+    ck_assert_int_eq(unlink(groups[0].path), 0);
+    SapRecoverReport report = recover_rows_of(&rows);
+    expect_commit(&rows, 0, 100);
+    EXPECT(report.commits_lost >= 1 && report.first_lost_lsn != 0, "nothing is lost:\n%s",
+           messages);
+    rowset_free(&rows);
+    image_free(image);
+}
+END_TEST
+
 START_TEST(log_and_pages_damaged_together_keep_what_the_log_has)
 {
     Forge forge;
@@ -1273,6 +1304,7 @@ static void fail_everything_once(const char *what, bool alloc, int err)
         EXPECT(alloc ? rc == SAP_NOMEM || rc == SAP_IO : rc == SAP_IO || rc == SAP_FULL,
                "answered %d", rc);
         EXPECT(alloc || message_count > 0, "nothing was said");
+        EXPECT(rc != SAP_FULL || strstr(messages, strerror(ENOSPC)) != NULL, "%s", messages);
         EXPECT(target_is_absent(), "a target is there");
         EXPECT(mem_live_total() == live, "memory is left");
     }
@@ -1402,6 +1434,7 @@ static Suite *recover_suite(void)
     tcase_add_test(tcase, header_and_bitmap_lost_bring_back_old_rows_at_most_and_say_so);
     tcase_add_test(tcase, each_group_of_the_log_damaged_loses_it_and_those_behind_it);
     tcase_add_test(tcase, segments_missing_or_cut_lose_what_follows);
+    tcase_add_test(tcase, log_that_is_gone_or_cut_at_a_group_is_a_loss);
     tcase_add_test(tcase, log_and_pages_damaged_together_keep_what_the_log_has);
     tcase_add_test(tcase, many_damages_at_once_invent_nothing_and_lose_no_more_than_they_must);
     tcase_add_test(tcase, refusals_leave_everything_as_it_was);

@@ -5,6 +5,7 @@
 #include "common/mem.h"
 #include "sapling/env.h"
 #include "support/copies.h"
+#include "support/crash.h"
 #include "support/expect.h"
 #include "support/files.h"
 #include "support/forge.h"
@@ -270,6 +271,8 @@ START_TEST(an_encode_that_fails_aborts_the_commit)
     EXPECT_RC(flip_and_put(db, 2), SAP_CONFLICT);
     tally_answers.encode = SAP_IO; /* is the disk's alone: the handle goes on */
     EXPECT_RC(flip_and_put(db, 2), SAP_ERROR);
+    tally_answers.encode = SAP_BUSY; /* of a commit: nothing was done */
+    EXPECT_RC(flip_and_put(db, 2), SAP_ERROR);
     tally_answers = (TallyAnswers){.write = UINT32_MAX};
     EXPECT_RC(flip_and_put(db, 2), SAP_FULL);
     tally_answers = (TallyAnswers){0};
@@ -310,10 +313,12 @@ END_TEST
 
 START_TEST(a_save_that_fails_is_no_checkpoint_and_loses_nothing)
 {
-    static const TallyAnswers answers[] = {{.save = SAP_CONFLICT}, {.write = UINT32_MAX}};
-    static const int codes[] = {SAP_CONFLICT, SAP_FULL};
+    static const TallyAnswers answers[] = {
+        {.save = SAP_CONFLICT}, {.write = UINT32_MAX}, {.save = SAP_BUSY}};
+    static const int codes[] = {SAP_CONFLICT, SAP_FULL, SAP_ERROR};
+    static const char *const texts[] = {"1 2", "2 3", "1 2 3 4"};
 
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 3; i++) {
         SapEnv *db = file_bed_open(&bed);
         EXPECT_RC(flip_and_put(db, 1), SAP_OK);
         tally_answers.save = answers[i].save;
@@ -325,7 +330,7 @@ START_TEST(a_save_that_fails_is_no_checkpoint_and_loses_nothing)
         EXPECT_RC(sap_db_close(db), codes[i]);
         tally_answers = (TallyAnswers){0};
         db = file_bed_open(&bed);
-        tally_expect(db, i == 0 ? "1 2" : "2 3");
+        tally_expect(db, texts[i]);
         ck_assert_uint_eq(rows(db), 1);
         file_bed_close(db);
     }
@@ -691,15 +696,26 @@ typedef struct Recovered {
     SapRecoverReport report;
 } Recovered;
 
+static char said[4096]; /* by the last recovery, all of it */
+
+static void note_said(const char *text, void *ctx)
+{
+    size_t len = strlen(said);
+
+    snprintf(said + len, sizeof said - len, "%s\n", text);
+    bed.options.on_message(text, ctx);
+}
+
 static void recover(Recovered *r)
 {
     snprintf(r->target, sizeof r->target, "%s-target", bed.path);
     copies_remove(r->target);
-    r->options.on_message = bed.options.on_message;
+    r->options.on_message = note_said;
     r->options.callback_ctx = bed.options.callback_ctx;
     (void)file_bed_messages(&bed);
     SapRecoverReport dry;
     EXPECT_RC(sap_db_recover(bed.path, NULL, &r->options, &dry), SAP_OK);
+    said[0] = 0;
     EXPECT_RC(sap_db_recover(bed.path, r->target, &r->options, &r->report), SAP_OK);
     EXPECT(memcmp(&dry, &r->report, sizeof dry) == 0, "the dry run reported something else");
 }
@@ -772,6 +788,56 @@ START_TEST(recovery_tells_of_a_state_that_is_damaged_or_refused)
 }
 END_TEST
 
+static void damage_copies(const Forge *forge, bool all)
+{
+    static const uint8_t junk[8] = {0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a};
+
+    for (uint32_t copy = 0; copy < 4; copy++) {
+        uint64_t number = forge->meta.number + copy / 2;
+        if (copy < 2 || all) {
+            files_write_at(bed.path, meta_offset(number, copy % 2) + META_NUMBER, junk,
+                           sizeof junk);
+        }
+    }
+}
+
+/* The run of the states is found as the bitmap is; what cannot be found is no state that was empty. */
+START_TEST(recovery_without_a_header_finds_the_states_or_tells_of_them)
+{
+    Recovered with = {.options = {.subsystems = tally_subsystem(), .subsystem_count = 1}};
+    Recovered without = {0};
+
+    for (int all = 0; all < 2; all++) {
+        Forge forge = {0};
+        uint8_t junk = 0;
+        expect_context("%s", all ? "all copies" : "those of the newest");
+        crash_dir_empty(bed.dir);
+        SapEnv *db = file_bed_open(&bed);
+        for (uint32_t i = 1; i < 5; i++) {
+            EXPECT_RC(flip_and_put(db, i), SAP_OK);
+            EXPECT_RC(sap_db_sync(db), SAP_OK);
+        }
+        file_bed_close(db);
+        forge_read(&forge, bed.path);
+        damage_copies(&forge, all != 0);
+        recover(&with);
+        EXPECT(with.report.subsystems_lost == 0, "states are lost");
+        expect_recovered(&with, "1 2 3 4");
+        recover(&without);
+        EXPECT(without.report.subsystems_lost == 1, "nothing was said");
+        EXPECT(strstr(said, "the options do not have that subsystem") != NULL, "%s", said);
+
+        uint64_t at = (uint64_t)forge.meta.states * forge.meta.page_size + PAGE_HEADER;
+        files_write_at(bed.path, at, &junk, 1);
+        recover(&with);
+        EXPECT(with.report.subsystems_lost == 1, "nothing was counted");
+        EXPECT(strstr(said, "no intact header says where they are") != NULL, "%s", said);
+        expect_recovered(&with, "");
+        forge_free(&forge);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("engine_subsystem");
@@ -801,6 +867,7 @@ int main(void)
     tcase_add_test(tcase, recovery_brings_checkpoint_and_log_of_a_state);
     tcase_add_test(tcase, recovery_without_the_subsystem_tells_of_it);
     tcase_add_test(tcase, recovery_tells_of_a_state_that_is_damaged_or_refused);
+    tcase_add_test(tcase, recovery_without_a_header_finds_the_states_or_tells_of_them);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

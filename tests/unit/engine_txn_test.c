@@ -1052,6 +1052,25 @@ START_TEST(one_subsystem_that_refuses_to_commit_aborts_all)
 }
 END_TEST
 
+/* Of a commit, the first says that nothing was done and the second that the outcome is not known. */
+START_TEST(a_subsystem_that_refuses_as_busy_or_with_the_code_of_the_disk_is_an_error)
+{
+    static const int codes[] = {SAP_BUSY, SAP_IO};
+
+    register_probes(db);
+    for (size_t i = 0; i < 2; i++) {
+        SapTxnCtx *txn = begin(NULL, 0);
+        int aborts = probes[0].aborts;
+        put(txn, "k", "new");
+        probes[0].fail_commit = codes[i];
+        ck_assert_int_eq(sap_txn_commit(txn), SAP_ERROR);
+        probes[0].fail_commit = SAP_OK;
+        ck_assert_int_eq(probes[0].aborts, aborts + 1);
+        expect_committed("k", NULL);
+    }
+}
+END_TEST
+
 START_TEST(a_refused_nested_commit_aborts_the_child_only)
 {
     register_probes(db);
@@ -1450,6 +1469,8 @@ int main(void)
     tcase_add_test(tcase, a_reader_has_the_subsystem_state_of_its_snapshot);
     tcase_add_test(tcase, a_nested_subsystem_state_passes_to_the_parent_on_commit_only);
     tcase_add_test(tcase, one_subsystem_that_refuses_to_commit_aborts_all);
+    tcase_add_test(tcase,
+                   a_subsystem_that_refuses_as_busy_or_with_the_code_of_the_disk_is_an_error);
     tcase_add_test(tcase, a_refused_nested_commit_aborts_the_child_only);
     tcase_add_test(tcase, a_subsystem_that_refuses_to_begin_makes_the_begin_fail);
     tcase_add_test(tcase, a_subsystem_is_told_when_its_environment_goes);

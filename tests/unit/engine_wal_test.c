@@ -478,7 +478,7 @@ START_TEST(torn_group_at_the_start_of_a_segment_does_not_stay)
         while (!has_segment(&bed, 2)) {
             write_blocks(&bed, 1);
         }
-        while (bed.last_lsn <= SEGMENT / WAL_BLOCK) {
+        while (bed.last_lsn < SEGMENT / WAL_BLOCK) {
             write_blocks(&bed, 1);
         }
         wal_close(bed.wal);
@@ -699,6 +699,83 @@ START_TEST(file_that_ends_within_a_group_is_refused)
     ck_assert_int_eq(recover_blocks(&bed, &report), SAP_CORRUPT);
     ck_assert_int_eq(report.end, WAL_END_TRUNCATED);
     ck_assert_uint_eq(report.offset, 2 * WAL_BLOCK);
+    bed_end(&bed);
+}
+END_TEST
+
+/* Five groups of a block each, and then only a part of their segment: within the groups or right
+ * behind one, that is no end that a crash makes. */
+START_TEST(segment_cut_anywhere_is_refused)
+{
+    enum { GROUPS = 5 };
+    static const long cuts[] = {0,
+                                1,
+                                WAL_GROUP_HEADER,
+                                WAL_BLOCK,
+                                WAL_BLOCK + 1,
+                                3L * WAL_BLOCK,
+                                4L * WAL_BLOCK - 1,
+                                4L * WAL_BLOCK,
+                                4L * WAL_BLOCK + WAL_GROUP_HEADER,
+                                5L * WAL_BLOCK - 1,
+                                5L * WAL_BLOCK,
+                                5L * WAL_BLOCK + 1,
+                                6L * WAL_BLOCK - 1};
+
+    for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
+        Bed bed;
+        WalRecovery report;
+        char path[MAX_PATH];
+        bed_start(&bed, 1);
+        bed_open(&bed);
+        write_blocks(&bed, GROUPS);
+        ck_assert(!has_segment(&bed, 2));
+        segment_path(&bed, 1, path);
+        ck_assert_int_eq(truncate(path, cuts[i]), 0);
+        expect_context("cut to %ld bytes", cuts[i]);
+        EXPECT_RC(recover_blocks(&bed, &report), SAP_CORRUPT);
+        EXPECT(report.end == WAL_END_TRUNCATED, "the end is %d", (int)report.end);
+        EXPECT(report.last_lsn >= (uint64_t)cuts[i] / WAL_BLOCK || report.last_lsn == GROUPS,
+               "only %" PRIu64 " were read", report.last_lsn);
+        bed_end(&bed);
+    }
+}
+END_TEST
+
+/* The segment that a checkpoint names is whole, also if there is no group in it. */
+START_TEST(unused_segment_cut_below_the_least_is_refused)
+{
+    Bed bed;
+    WalRecovery report;
+    char path[MAX_PATH];
+
+    bed_start(&bed, 1);
+    bed_open(&bed);
+    segment_path(&bed, 1, path);
+    ck_assert_int_eq(truncate(path, WAL_SEGMENT_MIN), 0);
+    ck_assert_int_eq(recover_blocks(&bed, &report), SAP_OK);
+    ck_assert_int_eq(truncate(path, WAL_SEGMENT_MIN - WAL_BLOCK), 0);
+    ck_assert_int_eq(recover_blocks(&bed, &report), SAP_CORRUPT);
+    ck_assert_int_eq(report.end, WAL_END_TRUNCATED);
+    bed_end(&bed);
+}
+END_TEST
+
+START_TEST(last_block_of_a_segment_stays_free)
+{
+    Bed bed;
+    WalRecovery report;
+
+    bed_start(&bed, 1);
+    bed_open(&bed);
+    write_blocks(&bed, SEGMENT / WAL_BLOCK - 1);
+    ck_assert_int_eq(recover_blocks(&bed, &report), SAP_OK);
+    ck_assert_uint_eq(report.segment, 1);
+    ck_assert_uint_eq(report.offset, SEGMENT - WAL_BLOCK);
+    write_blocks(&bed, 1);
+    ck_assert_int_eq(recover_blocks(&bed, &report), SAP_OK);
+    ck_assert_uint_eq(report.segment, 2);
+    ck_assert_uint_eq(report.offset, WAL_BLOCK);
     bed_end(&bed);
 }
 END_TEST
@@ -1127,6 +1204,9 @@ static Suite *wal_suite(void)
     tcase_add_test(tc, missing_segment_is_told_from_damage);
     tcase_add_test(tc, segment_of_another_database_is_refused);
     tcase_add_test(tc, file_that_ends_within_a_group_is_refused);
+    tcase_add_test(tc, segment_cut_anywhere_is_refused);
+    tcase_add_test(tc, unused_segment_cut_below_the_least_is_refused);
+    tcase_add_test(tc, last_block_of_a_segment_stays_free);
     tcase_add_test(tc, group_of_another_segment_is_not_the_next_one);
     tcase_add_test(tc, group_of_another_history_is_refused);
     tcase_add_test(tc, valid_group_that_is_not_made_of_records_is_refused);
