@@ -753,6 +753,56 @@ class Files(Case):
             self.fails(1, r"cannot write no/such: No such file", "db", verb, "a.db", "no/such")
         self.assertEqual(self.db("get", "b.db", "k"), "v")
 
+    def test_a_file_is_never_written_over_itself(self):
+        self.fill("a.db", 100)
+        self.db("backup", "a.db", "i.db")  # no log: nothing but the name tells that it is the source
+        want = self.ok("db", "dump", "a.db", "--format", "stream")
+        os.mkdir(self.path("d"))
+        for name in ("a.db", "i.db"):
+            os.link(self.path(name), self.path("d", "hard-" + name))
+            os.symlink("../" + name, self.path("d", "soft-" + name))
+            before = self.read(name)
+            for other in (name, f"./d/../{name}", f"d/hard-{name}", f"d/soft-{name}"):
+                for verb in ("dump", "backup", "compact"):
+                    self.fails(4, "is the file that is read\nchoose another name", "db", verb, name, other, "--force")
+                self.fails(4, "is the file that is read", "db", "restore", name, other, "--force", "--yes")
+                self.fails(4, "exists", "db", "recover", name, other, "--yes")
+                self.assertEqual(self.read(name), before)
+            with open(self.path(name), "rb") as file:
+                result = subprocess.run([COMMAND, "db", "restore", "-", name, "--force", "--yes"], cwd=self.dir,
+                                        stdin=file, capture_output=True, timeout=SECONDS, check=False)
+            self.assertEqual(result.returncode, 4, result.stderr)
+            self.assertEqual(self.ok("db", "dump", name, "--format", "stream"), want)
+
+    def test_dump_does_not_replace_a_database(self):
+        self.fill("a.db", 10)
+        self.db("put", "b.db", "k", "v")
+        self.db("backup", "b.db", "i.db")
+        self.write("old.dump", "old")
+        for form in ("dump", "stream", "csv"):
+            self.fails(4, "b.db is a database with a log", "db", "dump", "a.db", "b.db", "--force", "--format", form)
+            self.fails(4, "i.db is a database\nchoose another", "db", "dump", "a.db", "i.db", "--force", "--format", form)
+            self.db("dump", "a.db", "old.dump", "--force", "--format", form)
+        self.assertEqual(self.db("get", "b.db", "k") + self.db("get", "i.db", "k"), "vv")
+        self.assertEqual(self.files(), ["a.db", "b.db", "i.db", "old.dump"])
+
+    def test_what_a_killed_copy_left_goes_with_the_next(self):
+        self.fill("a.db", 10)
+        self.db("backup", "a.db", "a.bak")
+        dead = subprocess.Popen(["true"])
+        dead.wait()
+        keep = ["t.tmp-", f"t.tmp-{os.getpid()}", f"t.tmp-{dead.pid}x", f"tt.tmp-{dead.pid}", f"t-tmp-{dead.pid}"]
+        for name in keep:
+            self.write(name, "")
+        for args in (("backup", "a.db", "t"), ("compact", "a.db", "t"), ("dump", "a.db", "t"), ("restore", "a.bak", "t")):
+            for tail in ("", "-lock", "-work", "-work-wal.0000000000000001"):
+                self.write(f"t.tmp-{dead.pid}{tail}", "")
+            self.db(*args)
+            self.assertEqual(sorted(n for n in os.listdir(self.dir) if "tmp-" in n), sorted(keep), args)
+            for name in os.listdir(self.dir):
+                if name == "t" or name.startswith("t-lock") or name.startswith("t-wal"):
+                    os.unlink(self.path(name))
+
     def test_compact_is_smaller_and_the_same(self):
         self.fill("a.db", 20000)
         self.db("del", "a.db", "--range", "row/00001000", "row/00019000", "--yes")
