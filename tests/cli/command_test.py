@@ -515,6 +515,35 @@ class Load(Case):
         for copy in ("live.bak", "small.db"):
             self.assertEqual(self.ok("db", "dump", copy, "--format", "stream"), want)
 
+    def test_paused_reader_does_not_keep_a_load_that_ended(self):
+        rows = b"".join(b"%08d\t%s\n" % (i, b"x" * 100) for i in range(100000))
+        for end in ("input", "interruption"):
+            process = self.start("db", "load", "a.db", "--batch", "10000")
+            process.stdin.write(rows)
+            process.stdin.flush()
+            self.await_("the socket", lambda: os.path.exists(self.path("a.db.sock")))
+            self.await_("rows", lambda: self.db("scan", "a.db", "--count") == "100000\n")
+            paused = self.start("db", "scan", "a.db")
+            taking = self.start("db", "scan", "a.db")
+            self.await_("both", lambda: json.loads(self.db("stat", "a.db", "--json"))["readers"] == 2)
+            began = time.monotonic()
+            if end == "input":
+                process.stdin.close()
+            else:
+                process.send_signal(signal.SIGINT)
+            got = b""
+            while piece := os.read(taking.stdout.fileno(), 400000):
+                got += piece
+                time.sleep(0.01)
+            self.assertEqual(got, rows)
+            self.assertGreater(time.monotonic() - began, 1.2)  # longer than the paused one is waited for
+            self.assertEqual(process.wait(timeout=15), 0 if end == "input" else 130)
+            self.db("put", "a.db", "k", "v")
+            self.db("del", "a.db", "k")
+            paused.stdout.read()
+            self.assertEqual(paused.wait(timeout=15), 1)
+            self.assertIn(b"sapling: ", paused.stderr.read())
+
     def test_file_that_cannot_be_served_is_loaded_and_that_is_said(self):
         name = "n" * 150
         result = self.run_("db", "load", name, stdin="a\t1\n")
