@@ -334,7 +334,14 @@ class Rows(Case):
         self.assertEqual(self.db("get", "a.db", "k", "-t", "1"), "1")
         self.db("del", "a.db", "k", "2", "-t", "1")
         self.assertEqual(self.db("scan", "a.db", "-t", "1"), "k\t1\n")
-        self.fails(3, "no key 'k'", "db", "del", "a.db", "k", "2", "-t", "1")
+        self.fails(3, "the key 'k' has no value '2'", "db", "del", "a.db", "k", "2", "-t", "1")
+        self.fails(3, "there is no key 'x'", "db", "del", "a.db", "x", "2", "-t", "1")
+        self.fails(3, "the key 'k' has no value 'vvv", "db", "del", "a.db", "k", "v" * 70000, "-t", "1")
+        self.db("put", "a.db", "k", "1")
+        error = self.fails(1, "a.db: table 0 has one value per key", "db", "del", "a.db", "k", "1")
+        self.assertNotIn("misuse", error)
+        self.assertEqual(self.db("get", "a.db", "k"), "1")
+        self.fails(3, "there is no key 'kkk", "db", "del", "a.db", "k" * 70000)
         self.fails(4, "holds one value per key", "db", "put", "a.db", "k", "1", "--dupsort")
 
     def test_scan_bounds_order_and_limit(self):
@@ -434,11 +441,46 @@ class Load(Case):
 
     def test_rows_too_large_are_bad_lines(self):
         long = "k" * 5000
-        self.fails(1, r"stdin:2: a key of 5000 and a value of 1 bytes do not fit pages of 4096 bytes",
+        self.fails(1, r"stdin:2: a key of 5000 bytes is too long: with pages of 4096 bytes it has at most 2001: "
+                      r"a new file can have larger pages with --page-size\nin so far: 1 row",
                    "db", "load", "a.db", stdin=f"a\t1\n{long}\t2\n")
         self.assertEqual(self.db("scan", "a.db"), "a\t1\n")
         self.db("load", "b.db", "--page-size", "32768", stdin=f"a\t1\n{long}\t2\n")
         self.assertEqual(self.db("scan", "b.db", "--count"), "2\n")
+
+    def test_a_row_that_is_too_long_is_told_with_the_limit(self):
+        for page, most in (("4096", 2001), ("8192", 4049)):
+            name = page + ".db"
+            self.db("put", name, "k" * most, "v", "--page-size", page)
+            error = self.fails(1, f"a key of {most + 1} bytes is too long: with pages of {page} bytes "
+                                  f"it has at most {most}\n", "db", "put", name, "k" * (most + 1), "v")
+            self.assertNotIn("disk", error)
+            self.fails(1, "a key of 70000 bytes is too long", "db", "put", name, "k" * 70000, "v")
+            self.db("put", name, "k" * (most - 3), "v", "-t", "1", "--dupsort")
+            error = self.fails(1, f"a key of 1 and a value of {most - 2} bytes are too long: .* at most {most - 2}\n",
+                               "db", "put", name, "k", "v" * (most - 2), "-t", "1")
+            self.assertNotIn("disk", error)
+
+    def test_load_that_meets_a_full_disk_says_why_and_where_to_go_on(self):
+        most = 17000000  # of a file: the log fits, the data file does not grow beyond
+        rows = [b"%08d\t%s\n" % (i, b"x" * 100) for i in range(200000)]
+        for more in ([], ["--batch", "1000000"], ["--skip-bad"]):
+            result = self.run_("db", "load", "a.db", *more, stdin=b"".join(rows),
+                               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)))
+            error = result.stderr.decode()
+            self.assertEqual(result.returncode, 1, error)
+            found = re.fullmatch(r"sapling: a.db: there is no room for more rows\nmake room on the disk and try again; "
+                                 r"in so far: ([\d,]+) rows; go on with --from-line (\d+)\n", error)
+            self.assertTrue(found, error)
+            count, line = int(found[1].replace(",", "")), int(found[2])
+            self.assertEqual(count, line - 1)
+            self.assertGreater(count, 10000)
+            self.assertEqual(self.db("scan", "a.db", "--count"), f"{count}\n")
+            self.db("load", "a.db", "--from-line", str(line), "--new", stdin=b"".join(rows))
+            self.assertEqual(self.db("scan", "a.db", "--count"), "200000\n")
+            for name in os.listdir(self.dir):
+                if name.startswith("a.db"):
+                    os.unlink(self.path(name))
 
     def test_csv_with_composite_keys(self):
         self.write("in.csv", "city;id;name\nRome;7;Ann\nOslo;8;Bob\n")
