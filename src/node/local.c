@@ -71,21 +71,21 @@ static uint64_t log_bytes(const char *path)
 
 int local_stat(DB *db, const char *path, AccessStat *stat_out, Reason *reason)
 {
-    SapStat stat;
+    SapStat db_says;
     struct stat st;
     uint64_t readers = 0;
-    int rc = db_stat(db, &stat);
+    int rc = db_stat(db, &db_says);
 
-    if (rc == SAP_OK && lstat(path, &st) != 0) {
-        return reason_set(reason, SAP_IO, "%s: %s", path, strerror(errno));
+    if (rc == SAP_OK && stat(path, &st) != 0) {
+        return reason_set(reason, SAP_IO, "cannot look at it: %s", strerror(errno));
     }
     if (rc == SAP_OK) {
         rc = db_readers(db, count_reader, &readers);
     }
     if (rc == SAP_OK) {
-        *stat_out = (AccessStat){.page_size = stat.page_size,
-                                 .txnid = stat.txnid,
-                                 .pages = stat.num_pages,
+        *stat_out = (AccessStat){.page_size = db_says.page_size,
+                                 .txnid = db_says.txnid,
+                                 .pages = db_says.num_pages,
                                  .readers = readers,
                                  .data_size = (uint64_t)st.st_size,
                                  .log_size = log_bytes(path)};

@@ -557,6 +557,32 @@ class Load(Case):
         for copy in ("live.bak", "small.db"):
             self.assertEqual(self.ok("db", "dump", copy, "--format", "stream"), want)
 
+    def test_symbolic_links_are_the_file_they_name(self):
+        os.mkdir(self.path("d"))
+        self.fill("d/a.db", 1000)
+        os.symlink("d/a.db", self.path("l.db"))
+        os.symlink("d", self.path("e"))
+        want = json.loads(self.db("stat", "d/a.db", "--json"))
+        self.assertGreater(want["log_bytes"], 0)
+        for name in ("l.db", "e/a.db"):
+            found = json.loads(self.db("stat", name, "--json"))
+            self.assertEqual((found["file"], found["data_bytes"], found["log_bytes"]),
+                             (name, want["data_bytes"], want["log_bytes"]))
+        for owner in ("l.db", "e/a.db", "d/a.db"):
+            process = self.start("db", "load", owner)
+            self.await_("the socket", lambda: os.path.exists(self.path("d/a.db.sock")))
+            self.assertFalse(os.path.lexists(self.path("l.db.sock")))
+            for name in ("d/a.db", "l.db", "e/a.db"):
+                self.db("put", name, "k", owner)
+                self.assertEqual(self.db("get", name, "k"), owner)
+                self.assertRegex(self.db("stat", name), rf"file +{name}\nowner +another process, through .*a.db.sock\n")
+                self.assertEqual(json.loads(self.db("stat", name, "--json"))["data_bytes"],
+                                 os.path.getsize(self.path("d/a.db")))
+            process.stdin.close()
+            self.assertEqual(process.wait(timeout=30), 0)
+            self.assertFalse(os.path.lexists(self.path("d/a.db.sock")))
+        self.fails(4, "l.db", "db", "backup", "d/a.db", "l.db")
+
     def test_paused_reader_does_not_keep_a_load_that_ended(self):
         rows = b"".join(b"%08d\t%s\n" % (i, b"x" * 100) for i in range(100000))
         for end in ("input", "interruption"):
