@@ -7,6 +7,8 @@
 #include "cli/stream_text.h"
 #include "cli/target.h"
 
+enum { MESSAGE = 600 };
+
 typedef struct Dump {
     const Call *call;
     const char *path;
@@ -131,11 +133,13 @@ int db_finish_target(const Call *call, const char *path, Target *target, const A
     if (code == EXIT_DONE) {
         return target_commit(target);
     }
+    char why[MESSAGE];
+    target_tell(target, access == NULL ? "" : access_message(access), why, sizeof why);
     bool told = target_abandon(target);
     if (code > 0 || told) {
         return code > 0 ? code : EXIT_FAILED;
     }
-    return db_failed(call, path, access, -code);
+    return ui_fail_code(call->ui, -code, path, why);
 }
 
 int db_dump_verb(const Call *call)

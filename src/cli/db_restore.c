@@ -46,11 +46,12 @@ static void on_message(const char *text, void *ctx)
     const char *temp = restore->target.temp;
     size_t len = strlen(temp);
 
-    /* The name that the file has meanwhile means nothing to anybody. */
-    if (strncmp(text, temp, len) == 0 && strncmp(text + len, ": ", 2) == 0) {
-        text += len + 2;
+    /* The message is about the new file, whatever it is called meanwhile. */
+    if (strncmp(text, temp, len) == 0) {
+        const char *end = strstr(text + len, ": ");
+        text = end == NULL ? text : end + 2;
     }
-    (void)snprintf(restore->message, sizeof restore->message, "%s", text);
+    target_tell(&restore->target, text, restore->message, sizeof restore->message);
 }
 
 static void on_finding(const char *text, void *ctx)
@@ -263,8 +264,12 @@ static int take_place(Restore *restore, Owner *owner)
     }
     int rc = owner_lock(owner, restore->path, false, &pid);
     if (rc == SAP_BUSY) {
+        char who[UI_TEXT] = "a process that reads it";
+        if (pid != 0) {
+            (void)snprintf(who, sizeof who, "process %" PRId64, pid);
+        }
         return ui_fail(ui, EXIT_CONFLICT, "end it, or restore under another name",
-                       "%s is open in process %" PRId64, restore->path, pid);
+                       "%s is open in %s", restore->path, who);
     }
     return rc == SAP_OK ? EXIT_DONE : ui_fail_code(ui, rc, restore->path, strerror(errno));
 }

@@ -166,6 +166,18 @@ int target_write(Target *target, const void *bytes, size_t len)
     return target->error == 0 && target->out.len < PIECE ? SAP_OK : target_flush(target);
 }
 
+void target_tell(const Target *target, const char *text, char *out, size_t size)
+{
+    const char *found = target->temp == NULL ? NULL : strstr(text, target->temp);
+
+    if (found == NULL) {
+        (void)snprintf(out, size, "%s", text);
+    } else {
+        (void)snprintf(out, size, "%.*s%s%s", (int)(found - text), text, target->path,
+                       found + strlen(target->temp));
+    }
+}
+
 static int sync_directory(const char *temp)
 {
     char *directory = directory_of(temp);

@@ -43,6 +43,9 @@ int target_commit(Target *target);
 /* Removes what there is. Says what a failed target_write() met, if there was one: true. */
 bool target_abandon(Target *target);
 
+/* Copies a message, with the name that the file will have in place of the one that it has. */
+void target_tell(const Target *target, const char *text, char *out, size_t size);
+
 /* Whether the first bytes of a file, best FILE_HEADER of them, are those of a data file. */
 bool target_is_image(const uint8_t *start, size_t len);
 /* Whether the file is a data file, as far as it can be read. */

@@ -731,6 +731,46 @@ class Files(Case):
         self.fails(3, "there is no file none", "db", "recover", "none", "d.db", "--yes")
         self.assertEqual(self.read("a.db"), before)
 
+    def test_recover_of_what_is_no_file_is_an_error_and_no_loss(self):
+        os.mkfifo(self.path("pipe"))
+        for status, name, pattern in ((3, "none", "there is no file none\n"), (1, "pipe", "pipe: is something else, not a file\n"),
+                                      (1, "bin", "bin: is a directory, not a file\n"),
+                                      (6, "text", "text: nothing of it looks like")):
+            self.write("text", "no database" * 1000)
+            for more in ([], ["t.db", "--yes"]):
+                self.fails(status, pattern, "db", "recover", name, *more)
+                self.assertEqual(self.run_("db", "recover", name, *more).stdout, b"")
+        self.assertEqual(self.files(), ["pipe", "text"])
+
+    def test_files_of_other_programs_are_told_so(self):
+        class Comparator(ctypes.Structure):
+            _fields_ = [("name", ctypes.c_char_p), ("cmp", ctypes.c_void_p), ("ctx", ctypes.c_void_p)]
+
+        class Options(ctypes.Structure):
+            _fields_ = [("flags", ctypes.c_uint), ("page_size", ctypes.c_uint32), ("max_size", ctypes.c_uint64),
+                        ("sync_mode", ctypes.c_int), ("sync_period_ms", ctypes.c_uint32),
+                        ("checkpoint_bytes", ctypes.c_uint64), ("checkpoint_period_ms", ctypes.c_uint32),
+                        ("comparators", ctypes.POINTER(Comparator)), ("comparator_count", ctypes.c_uint32),
+                        ("rest", ctypes.c_uint64 * 32)]
+
+        self.db("put", "a.db", "k", "v")
+        library = ctypes.CDLL(os.path.join(ROOT, "build/libsapling.so"))
+        compare = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_uint32,
+                                   ctypes.c_void_p)(lambda *_: 0)
+        order = Comparator(b"by-size", ctypes.cast(compare, ctypes.c_void_p), None)
+        options = Options(comparators=ctypes.pointer(order), comparator_count=1)
+        db = ctypes.c_void_p()
+        self.assertEqual(library.sap_db_open_path(self.path("a.db").encode(), ctypes.byref(options), ctypes.byref(db)), 0)
+        self.assertEqual(library.sap_dbi_open_named(db, 3, b"by-size", 0), 0)
+        self.assertEqual(library.sap_db_close(db), 0)
+        for args in (["get", "a.db", "k"], ["put", "a.db", "k", "w"], ["stat", "a.db"]):
+            self.fails(1, r"table 3 is ordered by the comparator \"by-size\".*: it needs the program that made it\n",
+                       "db", *args)
+        look = self.run_("db", "recover", "a.db")
+        self.assertEqual(look.returncode, 6)
+        self.assertRegex(look.stdout.decode(), r"(?m)^can be saved: 1 row of 1 table.*\n"
+                                               r"lost: 0 rows, the rows of 1 table, 0 commits;")
+
     def test_a_million_rows_loaded_looked_at_backed_up_damaged_and_recovered(self):
         rows = 1000000
         os.mkfifo(self.path("orders.csv"))  # so that the load is not over before the backup
@@ -815,9 +855,20 @@ class Files(Case):
         self.assertEqual(self.db("scan", "b.db", "--count"), "100\n")
         self.db("put", "b.db", "k", "v")
         os.unlink(self.path("b.db"))
+        for args in (["put", "b.db", "k", "v"], ["get", "b.db", "k"], ["stat", "b.db"]):
+            error = self.fails(6, "b.db is missing, but its log is there\nput its data file back, or a backup in place of "
+                                  "both: sapling db restore BACKUP b.db --force\n", "db", *args)
+            self.assertNotIn("recover", error)
         self.fails(4, "b.db is missing, but its log is there", "db", "restore", "a.bak", "b.db")
         self.db("restore", "a.bak", "b.db", "--force", "--yes")
         self.assertEqual(self.db("scan", "b.db", "--count"), "100\n")
+
+    def test_restore_names_who_has_the_file(self):
+        self.fill("a.db", 50000, width=100)
+        self.db("backup", "a.db", "i.db")
+        reader = self.start("db", "scan", "i.db")
+        self.assertTrue(reader.stdout.read(1))
+        self.fails(4, r"i.db is open in a process that reads it\n", "db", "restore", "a.db", "i.db", "--force", "--yes")
 
     def test_damaged_backups_leave_nothing_and_replace_nothing(self):
         self.fill("a.db", 2000)
@@ -954,6 +1005,7 @@ class Files(Case):
         for args in (("backup", "a.db", "t"), ("dump", "a.db", "t"), ("compact", "a.db", "t")):
             error = self.fails(1, r"(?s)\bt\b|a\.db", "db", *args, preexec_fn=limit)
             self.assertRegex(error, "File too large|no room|make room")
+            self.assertNotIn("tmp-", error)
             self.assertEqual(self.files(), before, args)
 
     def test_full_file_system(self):
