@@ -660,7 +660,7 @@ class Load(Case):
         for args, last in ((("verify", "a.db"), r"a\.db: no damage found in "),
                            (("compact", "a.db", "copy.db"), r"copy\.db: .*, from .*, in ")):
             text = self.progress_of(*args)
-            self.assertRegex(text, rf"\r\x1b\[K{args[0]}: [\d,]+ rows, [\d,]+/s, \d+%, [\d.]+ s left")
+            self.assertRegex(text, rf"\r\x1b\[K{args[0]}: [\d,]+ rows, [\d,]+/s, \d+%, (\d+ min )?[\d.]+ s left")
             self.assertRegex(text, rf"\r\x1b\[K{last}", "the line is taken away")
             process, master, _ = self.at_terminal("db", *args, "--quiet", "--force"
                                                   if args[0] == "compact" else "--quiet")
