@@ -9,6 +9,7 @@
 #include "sapling/disk.h"
 #include "sapling/wal_format.h"
 
+#include <errno.h>
 #include <stdbool.h>
 
 enum {
@@ -233,12 +234,14 @@ static int make_segment(Wal *wal, uint64_t number, uint64_t size, Segment *segme
         rc = create_segment(wal, path, &segment);
     }
     if (rc == SAP_FULL || rc == SAP_NOMEM) {
+        int error = errno; /* it is told by whoever opens the file */
         disk_close(&segment.file);
         /* One that was there stays: the next try finds it, and a checkpoint may ask for it. */
         if (created) {
             (void)disk_unlink(path);
             wal->last_file = wal->last_file >= number ? number - 1 : wal->last_file;
         }
+        errno = error;
         goto out;
     }
     if (rc == SAP_OK) {

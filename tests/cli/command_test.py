@@ -1002,6 +1002,7 @@ class Files(Case):
         def limit():
             resource.setrlimit(resource.RLIMIT_FSIZE, (small, small))
 
+        self.fails(1, "n.db: cannot make its log: File too large", "db", "put", "n.db", "k", "v", preexec_fn=limit)
         for args in (("backup", "a.db", "t"), ("dump", "a.db", "t"), ("compact", "a.db", "t")):
             error = self.fails(1, r"(?s)\bt\b|a\.db", "db", *args, preexec_fn=limit)
             self.assertRegex(error, "File too large|no room|make room")
