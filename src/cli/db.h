@@ -65,6 +65,10 @@ int db_scan_range(const Call *call, DbBounds *bounds, AccessRange *range);
 int db_prefix_range(const Call *call, const char *prefix, DbBounds *bounds, AccessRange *range);
 void db_bounds_release(DbBounds *bounds);
 
+/* Begins work on the database `path` whose result goes to `output`, NULL or "-" standard output: not to
+ * `path` itself, and not to a database with a log. Release the target with db_finish_target() on
+ * EXIT_DONE. */
+int db_start_target(const Call *call, const char *path, Target *target, const char *output);
 /* Ends work whose result went to the target: gives it its name if `code` is EXIT_DONE and there was no
  * interruption, otherwise removes it. A code below 0 is one of the engine, negated. */
 int db_finish_target(const Call *call, const char *path, Target *target, const Access *access,

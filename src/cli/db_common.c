@@ -44,6 +44,13 @@ int file_open(const Call *call, const char *path, const AccessOptions *options, 
         return ui_fail(call->ui, EXIT_FAILED, "name the database file in it", "%s is a directory",
                        path);
     }
+    if (stat(path, &st) != 0 && errno == ENOENT && target_has_log(path)) {
+        (void)snprintf(hint, sizeof hint,
+                       "put its data file back, or a backup in place of both: sapling db restore "
+                       "BACKUP %.150s --force",
+                       path);
+        return ui_fail(call->ui, EXIT_CORRUPT, hint, "%s is missing, but its log is there", path);
+    }
     union {
         const Ui *in;
         void *out;

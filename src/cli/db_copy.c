@@ -57,18 +57,6 @@ static int report_copy(const Copy *copy, uint64_t from_size)
     return EXIT_DONE;
 }
 
-/* A copy beside the log of another database would not open. */
-static int start_target(Copy *copy, const char *target)
-{
-    const Call *call = copy->call;
-
-    if (strcmp(target, "-") != 0 && target_has_log(target)) {
-        return ui_fail(call->ui, EXIT_CONFLICT, "choose another name",
-                       "%s is a database with a log of its own", target);
-    }
-    return target_start(&copy->target, call->ui, target, call_has(call, OPTION_FORCE));
-}
-
 int db_backup_verb(const Call *call)
 {
     const char *path = call_operand(call, 0);
@@ -87,7 +75,8 @@ int db_backup_verb(const Call *call)
     interrupt_hold();
     int rc = access_stat(access, &stat);
     progress_start(&copy.progress, call->ui, "backup", true, stat.pages * stat.page_size);
-    code = rc == SAP_OK ? start_target(&copy, target) : db_failed(call, path, access, rc);
+    code = rc == SAP_OK ? db_start_target(call, path, &copy.target, target)
+                        : db_failed(call, path, access, rc);
     if (code == EXIT_DONE) {
         code = target_open(&copy.target);
         if (code == EXIT_DONE) {
@@ -119,7 +108,8 @@ int db_compact_verb(const Call *call)
     }
     int rc = access_stat(access, &stat);
     progress_start(&copy.progress, call->ui, "compact", false, 0);
-    code = rc == SAP_OK ? start_target(&copy, target) : db_failed(call, path, access, rc);
+    code = rc == SAP_OK ? db_start_target(call, path, &copy.target, target)
+                        : db_failed(call, path, access, rc);
     if (code == EXIT_DONE) {
         code = -access_compact(access, copy.target.temp, show_progress, &copy);
         progress_end(&copy.progress);

@@ -7,6 +7,8 @@
 #include "cli/stream_text.h"
 #include "cli/target.h"
 
+enum { MESSAGE = 600 };
+
 typedef struct Dump {
     const Call *call;
     const char *path;
@@ -104,6 +106,23 @@ static int report(Dump *dump)
     return EXIT_DONE;
 }
 
+int db_start_target(const Call *call, const char *path, Target *target, const char *output)
+{
+    struct stat source = {0};
+
+    (void)stat(path, &source);
+    int code = target_start(target, call->ui, output, &source, call_has(call, OPTION_FORCE));
+    /* A copy beside the log of another database would not open. */
+    if (code == EXIT_DONE && target->path != NULL && target_has_log(target->path)) {
+        code = ui_fail(call->ui, EXIT_CONFLICT, "choose another name",
+                       "%s is a database with a log of its own", target->path);
+    }
+    if (code != EXIT_DONE) {
+        (void)target_abandon(target);
+    }
+    return code;
+}
+
 int db_finish_target(const Call *call, const char *path, Target *target, const Access *access,
                      int code)
 {
@@ -114,11 +133,13 @@ int db_finish_target(const Call *call, const char *path, Target *target, const A
     if (code == EXIT_DONE) {
         return target_commit(target);
     }
+    char why[MESSAGE];
+    target_tell(target, access == NULL ? "" : access_message(access), why, sizeof why);
     bool told = target_abandon(target);
     if (code > 0 || told) {
         return code > 0 ? code : EXIT_FAILED;
     }
-    return db_failed(call, path, access, -code);
+    return ui_fail_code(call->ui, -code, path, why);
 }
 
 int db_dump_verb(const Call *call)
@@ -142,7 +163,10 @@ int db_dump_verb(const Call *call)
     }
     progress_start(&dump.progress, call->ui, "dump", false, 0);
     interrupt_hold();
-    code = target_start(&dump.target, call->ui, output, call_has(call, OPTION_FORCE));
+    code = db_start_target(call, dump.path, &dump.target, output);
+    if (code == EXIT_DONE && to_file && target_is_db(output)) {
+        code = ui_fail(call->ui, EXIT_CONFLICT, "choose another name", "%s is a database", output);
+    }
     if (code == EXIT_DONE) {
         code = target_open(&dump.target);
     }

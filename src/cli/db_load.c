@@ -40,7 +40,6 @@ typedef struct Load {
     bool skip_bad;
     uint64_t batch_rows;
     uint64_t from_line;
-    uint32_t page_size;
 
     Buf bytes;              /* of the gathered rows */
     Buf pending;            /* Pending of each */
@@ -108,28 +107,31 @@ static void forget_row(Load *load, size_t i)
     buf_truncate(&load->pending, load->pending.len - sizeof(Pending));
 }
 
-/* Whether the row, not the disk, is why there was no room. */
-static bool too_large(const Load *load, const Pending *row)
+/* The engine ended the load: what is in is a first part of the input all the same. */
+static int ended(Load *load, int rc, const char *why)
 {
-    return row->key_len > load->page_size / 4 || row->key_len + row->val_len > load->page_size / 4;
+    char then[TEXT];
+    char in[UI_TEXT];
+
+    (void)snprintf(then, sizeof then, "in so far: %s; go on with --from-line %" PRIu64,
+                   ui_rows(load->loaded, in), load->next_line);
+    return ui_fail_code_then(load->call->ui, rc, load->path, why, then);
 }
 
-/* A row that the engine refused: a bad line, or the end of the load. */
-static int refused(Load *load, int rc, const Pending *row)
+/* A row that was refused: a bad line, or the end of the load. */
+static int refused(Load *load, int rc, const char *why, const Pending *row)
 {
-    char why[TEXT];
+    char text[TEXT];
 
     if (rc == SAP_EXISTS) {
         return bad_line(load, row->line, "the key is there already", EXIT_CONFLICT);
     }
-    if (rc == SAP_FULL && too_large(load, row)) {
-        (void)snprintf(why, sizeof why,
-                       "a key of %zu and a value of %zu bytes do not fit pages of %" PRIu32
-                       " bytes: a new file can have larger ones with --page-size",
-                       row->key_len, row->val_len, load->page_size);
-        return bad_line(load, row->line, why, EXIT_FAILED);
+    if (rc == SAP_ERROR && (load->flags & SAP_DBI_TTL_META) == 0) {
+        (void)snprintf(text, sizeof text,
+                       "%.250s: a new file can have larger pages with --page-size", why);
+        return bad_line(load, row->line, text, EXIT_FAILED);
     }
-    return -1;
+    return ended(load, rc, why);
 }
 
 /* Commits what was gathered. A row that is refused is dropped and the rest is tried again. */
@@ -138,6 +140,7 @@ static int commit(Load *load)
     while (pending_count(load) > 0) {
         size_t count = pending_count(load);
         uint32_t failed = UINT32_MAX;
+        char why[TEXT];
         AccessChange *changes = (AccessChange *)calloc(count, sizeof *changes);
 
         if (changes == NULL) {
@@ -153,21 +156,25 @@ static int commit(Load *load)
             break;
         }
         progress_end(&load->progress);
+        /* Before another call on the file takes its place. */
+        (void)snprintf(why, sizeof why, "%s", access_message(load->access));
         if (failed >= count) {
-            return db_failed(load->call, load->path, load->access, rc);
+            return ended(load, rc, why);
         }
         Pending row = pending_at(load, failed);
-        if (!load->skip_bad) {
-            /* What is before the bad row is put in all the same. */
+        bool ends = !load->skip_bad || (rc != SAP_EXISTS && rc != SAP_ERROR);
+        if (ends) {
+            /* What is before the row is put in all the same. */
             buf_truncate(&load->pending, failed * sizeof(Pending));
-            int code = failed == 0 ? EXIT_DONE : commit(load);
+            int code = commit(load);
+            if (code != EXIT_DONE) {
+                return code;
+            }
             load->next_line = row.line;
-            code = code == EXIT_DONE ? refused(load, rc, &row) : code;
-            return code < 0 ? db_failed(load->call, load->path, load->access, rc) : code;
         }
-        int code = refused(load, rc, &row);
-        if (code != EXIT_DONE) {
-            return code < 0 ? db_failed(load->call, load->path, load->access, rc) : code;
+        int code = refused(load, rc, why, &row);
+        if (ends || code != EXIT_DONE) {
+            return code;
         }
         forget_row(load, failed);
     }
@@ -384,7 +391,6 @@ static int load_into(Load *load, int fd, Format format, const CsvColumns *column
 {
     const Call *call = load->call;
     AccessOptions options = {.flags = ACCESS_CREATE | ACCESS_SERVE};
-    AccessStat stat_of;
     struct stat st;
     int code = db_page_size(call, &options.page_size);
 
@@ -398,14 +404,8 @@ static int load_into(Load *load, int fd, Format format, const CsvColumns *column
     row_reader_start(&load->rows, format, columns, read_input, &fd);
     progress_start(&load->progress, call->ui, "load", true, sized ? (uint64_t)st.st_size : 0);
     interrupt_hold();
-    int rc = access_stat(load->access, &stat_of);
-    if (rc != SAP_OK) {
-        code = db_failed(call, load->path, load->access, rc);
-    } else {
-        load->page_size = stat_of.page_size;
-        code = format == FORMAT_DUMP
-                   ? EXIT_DONE
-                   : db_make_table(call, load->path, load->access, load->dbi, &load->flags);
+    if (format != FORMAT_DUMP) {
+        code = db_make_table(call, load->path, load->access, load->dbi, &load->flags);
     }
     if (code == EXIT_DONE) {
         code = load_rows(load);

@@ -9,7 +9,7 @@
 #include "cli/progress.h"
 #include "sapling/sapling.h"
 
-enum { MESSAGE = 600 };
+enum { MESSAGE = 1024 };
 
 typedef struct Recover {
     const Call *call;
@@ -17,24 +17,30 @@ typedef struct Recover {
     const char *target; /* NULL: only look */
     json_t *losses;     /* NULL: printed as they come */
     bool silent;        /* they have been told already */
-    char last[MESSAGE]; /* the last message, in case the call fails */
+    char last[MESSAGE]; /* the last message, not told yet: if the call fails, that is why */
     Progress progress;
     SapRecoverReport report;
 } Recover;
+
+/* The last message is a loss, once it is known that it is not why the call failed. */
+static void tell_last(Recover *recover)
+{
+    if (recover->last[0] == '\0' || recover->silent) {
+        return;
+    }
+    if (recover->losses != NULL) {
+        (void)json_array_append_new(recover->losses, json_text(recover->last));
+    } else {
+        (void)puts(recover->last);
+    }
+}
 
 static void on_message(const char *text, void *ctx)
 {
     Recover *recover = (Recover *)ctx;
 
+    tell_last(recover);
     (void)snprintf(recover->last, sizeof recover->last, "%s", text);
-    if (recover->silent) {
-        return;
-    }
-    if (recover->losses != NULL) {
-        (void)json_array_append_new(recover->losses, json_text(text));
-    } else {
-        (void)puts(text);
-    }
 }
 
 static int on_progress(uint64_t done, void *ctx)
@@ -58,10 +64,12 @@ static int try_recover(Recover *recover, const char *target)
         .on_message = on_message, .on_progress = on_progress, .callback_ctx = recover};
     const Ui *ui = recover->call->ui;
 
+    recover->last[0] = '\0';
     progress_start(&recover->progress, ui, "recover", false, 0);
     int rc = sap_db_recover(recover->path, target, &options, &recover->report);
     progress_end(&recover->progress);
     if (rc == SAP_OK) {
+        tell_last(recover);
         return EXIT_DONE;
     }
     if (interrupt_pending()) {
@@ -89,9 +97,11 @@ static void show_report(const Recover *recover, bool done)
         (void)puts("lost: nothing");
         return;
     }
-    (void)printf("lost: %s, %" PRIu64 " tables, %" PRIu64 " commits; damaged pages: %" PRIu64 "\n",
-                 ui_rows(report->rows_lost, lost), report->tables_lost, report->commits_lost,
-                 report->pages_damaged);
+    /* How many rows a table had that cannot be read is not known. */
+    (void)printf("lost: %s, %s%" PRIu64 " %s, %" PRIu64 " commits; damaged pages: %" PRIu64 "\n",
+                 ui_rows(report->rows_lost, lost), report->tables_lost > 0 ? "the rows of " : "",
+                 report->tables_lost, report->tables_lost == 1 ? "table" : "tables",
+                 report->commits_lost, report->pages_damaged);
     if (report->rows_unplaced > 0) {
         (void)printf("found apart from their table: %s\n", ui_rows(report->rows_unplaced, rows));
     }

@@ -14,12 +14,11 @@
 #include "cli/db.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
-#include "common/bytes.h"
 #include "sapling/file_format.h"
 #include "sapling/owner.h"
 #include "sapling/sapling.h"
 
-enum { MAGIC_LEN = 8, PIECE = 64 << 10, MESSAGE = 400, METAS = 4, POLL_MS = 100 };
+enum { MAGIC_LEN = 8, PIECE = 64 << 10, MESSAGE = 400, POLL_MS = 100 };
 
 static const char stream_magic[] = "SAPSTRM1";
 
@@ -47,11 +46,12 @@ static void on_message(const char *text, void *ctx)
     const char *temp = restore->target.temp;
     size_t len = strlen(temp);
 
-    /* The name that the file has meanwhile means nothing to anybody. */
-    if (strncmp(text, temp, len) == 0 && strncmp(text + len, ": ", 2) == 0) {
-        text += len + 2;
+    /* The message is about the new file, whatever it is called meanwhile. */
+    if (strncmp(text, temp, len) == 0) {
+        const char *end = strstr(text + len, ": ");
+        text = end == NULL ? text : end + 2;
     }
-    (void)snprintf(restore->message, sizeof restore->message, "%s", text);
+    target_tell(&restore->target, text, restore->message, sizeof restore->message);
 }
 
 static void on_finding(const char *text, void *ctx)
@@ -108,17 +108,6 @@ static int read_exactly(void *bytes, uint32_t len, void *ctx)
 static bool is_stream(const Restore *restore)
 {
     return restore->start_len >= MAGIC_LEN && memcmp(restore->start, stream_magic, MAGIC_LEN) == 0;
-}
-
-static bool is_image(const Restore *restore)
-{
-    for (size_t i = 0; i < METAS; i++) {
-        size_t at = i * (FILE_BLOCK);
-        if (at + MAGIC_LEN <= restore->start_len && load_u64le(restore->start + at) == FILE_MAGIC) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /* What went wrong with the backup, not with the new file. */
@@ -237,7 +226,7 @@ static int open_backup(Restore *restore, const char *name)
         return backup_failed(restore, SAP_IO);
     }
     restore->start_len = got;
-    if (!is_stream(restore) && !is_image(restore)) {
+    if (!is_stream(restore) && !target_is_image(restore->start, restore->start_len)) {
         return ui_fail(ui, EXIT_CORRUPT,
                        "a dump or CSV is loaded: sapling db load; what is compressed comes through "
                        "a pipe",
@@ -275,8 +264,12 @@ static int take_place(Restore *restore, Owner *owner)
     }
     int rc = owner_lock(owner, restore->path, false, &pid);
     if (rc == SAP_BUSY) {
+        char who[UI_TEXT] = "a process that reads it";
+        if (pid != 0) {
+            (void)snprintf(who, sizeof who, "process %" PRId64, pid);
+        }
         return ui_fail(ui, EXIT_CONFLICT, "end it, or restore under another name",
-                       "%s is open in process %" PRId64, restore->path, pid);
+                       "%s is open in %s", restore->path, who);
     }
     return rc == SAP_OK ? EXIT_DONE : ui_fail_code(ui, rc, restore->path, strerror(errno));
 }
@@ -305,6 +298,7 @@ int db_restore_verb(const Call *call)
                        .backup = strcmp(backup, "-") == 0 ? "standard input" : backup,
                        .path = call_operand(call, 1),
                        .fd = -1};
+    struct stat source = {0};
     int code = db_page_size(call, &restore.page_size);
 
     progress_start(&restore.progress, call->ui, "restore", true, 0);
@@ -313,7 +307,9 @@ int db_restore_verb(const Call *call)
         code = open_backup(&restore, backup);
     }
     if (code == EXIT_DONE) {
-        code = target_start(&restore.target, call->ui, restore.path, call_has(call, OPTION_FORCE));
+        (void)fstat(restore.fd, &source);
+        code = target_start(&restore.target, call->ui, restore.path, &source,
+                            call_has(call, OPTION_FORCE));
         if (code == EXIT_DONE) {
             code = take_place(&restore, &owner);
         }

@@ -13,7 +13,7 @@ static Slice slice_of(const Buf *buf)
     return (Slice){buf->data, buf->len};
 }
 
-/* A key for messages, cut where it is long. */
+/* A key or value for messages, cut where it is long. */
 static const char *shown_key(Slice key, char text[80])
 {
     Buf buf = {0};
@@ -227,6 +227,24 @@ static int del_many(const Call *call, const char *path, Access *access, const Ac
     return rows_done(call, count);
 }
 
+/* Whether it is the key that is not there, or only the value. */
+static int no_such_pair(const Call *call, const char *path, Access *access,
+                        const AccessChange *change)
+{
+    char key[80];
+    char val[80];
+    Buf first = {0};
+    int rc = access_get(access, change->dbi, change->key, &first);
+
+    buf_release(&first);
+    if (rc == SAP_NOTFOUND) {
+        return no_such_key(call, change->key);
+    }
+    return rc != SAP_OK ? db_failed(call, path, access, rc)
+                        : ui_fail(call->ui, EXIT_NOT_FOUND, NULL, "the key '%s' has no value '%s'",
+                                  shown_key(change->key, key), shown_key(change->val, val));
+}
+
 static int del_one(const Call *call, const char *path, Access *access, uint32_t dbi,
                    const DbBounds *parts, bool pair)
 {
@@ -240,7 +258,7 @@ static int del_one(const Call *call, const char *path, Access *access, uint32_t 
     }
     int rc = access_write(access, &change, 1, NULL);
     if (rc == SAP_NOTFOUND) {
-        return no_such_key(call, change.key);
+        return pair ? no_such_pair(call, path, access, &change) : no_such_key(call, change.key);
     }
     return rc == SAP_OK ? rows_done(call, 1) : db_failed(call, path, access, rc);
 }

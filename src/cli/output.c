@@ -135,7 +135,12 @@ static int exit_of_code(int rc)
 
 int ui_fail_code(const Ui *ui, int rc, const char *path, const char *message)
 {
-    char hint[512];
+    return ui_fail_code_then(ui, rc, path, message, NULL);
+}
+
+int ui_fail_code_then(const Ui *ui, int rc, const char *path, const char *message, const char *then)
+{
+    char hint[768];
     const char *said = message[0] != '\0' ? message : sap_strerror(rc);
 
     hint[0] = '\0';
@@ -154,6 +159,10 @@ int ui_fail_code(const Ui *ui, int rc, const char *path, const char *message)
         break;
     default:
         break;
+    }
+    if (then != NULL) {
+        size_t len = strlen(hint);
+        (void)snprintf(hint + len, sizeof hint - len, "%s%s", len > 0 ? "; " : "", then);
     }
     /* The engine's texts often begin with the path, and need not say it twice. */
     const char *before = strstr(said, path) == NULL ? path : "";

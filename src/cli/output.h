@@ -51,6 +51,9 @@ int ui_fail_v(const Ui *ui, int exit_code, const char *hint, const char *format,
     __attribute__((format(printf, 4, 0)));
 /* The same of a code of the engine: its exit code and, where the hint is NULL, what to do. */
 int ui_fail_code(const Ui *ui, int rc, const char *path, const char *message);
+/* The same; `then` comes behind what to do (NULL: nothing). */
+int ui_fail_code_then(const Ui *ui, int rc, const char *path, const char *message,
+                      const char *then);
 int ui_no_memory(const Ui *ui);
 
 /* A line on standard error, unless quiet or --json. */

@@ -13,8 +13,10 @@
 #include <unistd.h>
 
 #include "cli/interrupt.h"
+#include "common/bytes.h"
+#include "sapling/file_format.h"
 
-enum { PIECE = 1 << 20 };
+enum { PIECE = 1 << 20, METAS = 4 };
 
 static int say_failed(const Target *target, const char *doing, int error)
 {
@@ -48,7 +50,42 @@ static char *directory_of(const char *path)
     return directory;
 }
 
-int target_start(Target *target, const Ui *ui, const char *path, bool replace)
+/* Whether the file is NAME.tmp-PID, or NAME.tmp-PID-... which the engine puts beside it, of a process
+ * that does not live any more. One of this process's own number is of an earlier one. */
+static bool is_left_over(const char *file, const char *name)
+{
+    size_t len = strlen(name);
+
+    if (strncmp(file, name, len) != 0 || strncmp(file + len, ".tmp-", 5) != 0) {
+        return false;
+    }
+    const char *digits = file + len + 5;
+    size_t count = strspn(digits, "0123456789");
+    if (count == 0 || count > 10 || (digits[count] != '\0' && digits[count] != '-')) {
+        return false;
+    }
+    long pid = strtol(digits, NULL, 10);
+    return pid > 0 && pid <= INT_MAX &&
+           (pid == (long)getpid() || (kill((pid_t)pid, 0) != 0 && errno == ESRCH));
+}
+
+static void remove_left_over(const char *directory, const char *name)
+{
+    DIR *list = opendir(directory);
+    const struct dirent *entry;
+
+    while (list != NULL && (entry = readdir(list)) != NULL) {
+        if (is_left_over(entry->d_name, name)) {
+            (void)unlinkat(dirfd(list), entry->d_name, 0);
+        }
+    }
+    if (list != NULL) {
+        (void)closedir(list);
+    }
+}
+
+int target_start(Target *target, const Ui *ui, const char *path, const struct stat *source,
+                 bool replace)
 {
     struct stat st;
 
@@ -58,6 +95,10 @@ int target_start(Target *target, const Ui *ui, const char *path, bool replace)
         return EXIT_DONE;
     }
     target->path = path;
+    if (stat(path, &st) == 0 && st.st_dev == source->st_dev && st.st_ino == source->st_ino) {
+        return ui_fail(ui, EXIT_CONFLICT, "choose another name", "%s is the file that is read",
+                       path);
+    }
     if (lstat(path, &st) == 0) {
         if (S_ISDIR(st.st_mode)) {
             return ui_fail(ui, EXIT_CONFLICT, "name a file in it", "%s is a directory", path);
@@ -75,9 +116,12 @@ int target_start(Target *target, const Ui *ui, const char *path, bool replace)
         return say_failed(target, "write", errno);
     }
     char *copy = strdup(path);
-    int len = copy == NULL ? -1
-                           : asprintf(&target->temp, "%s/%s.tmp-%ld", directory, basename(copy),
-                                      (long)getpid());
+    int len = -1;
+    if (copy != NULL) {
+        const char *name = basename(copy);
+        remove_left_over(directory, name);
+        len = asprintf(&target->temp, "%s/%s.tmp-%ld", directory, name, (long)getpid());
+    }
     free(copy);
     free(directory);
     if (len < 0) {
@@ -120,6 +164,18 @@ int target_write(Target *target, const void *bytes, size_t len)
         target->error = ENOMEM;
     }
     return target->error == 0 && target->out.len < PIECE ? SAP_OK : target_flush(target);
+}
+
+void target_tell(const Target *target, const char *text, char *out, size_t size)
+{
+    const char *found = target->temp == NULL ? NULL : strstr(text, target->temp);
+
+    if (found == NULL) {
+        (void)snprintf(out, size, "%s", text);
+    } else {
+        (void)snprintf(out, size, "%.*s%s%s", (int)(found - text), text, target->path,
+                       found + strlen(target->temp));
+    }
 }
 
 static int sync_directory(const char *temp)
@@ -264,6 +320,29 @@ static uint32_t each_part(const char *path, bool remove, bool others)
     free(copy);
     free(directory);
     return logs;
+}
+
+bool target_is_image(const uint8_t *start, size_t len)
+{
+    for (size_t i = 0; i < METAS; i++) {
+        size_t at = i * FILE_BLOCK;
+        if (at + sizeof(uint64_t) <= len && load_u64le(start + at) == FILE_MAGIC) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool target_is_db(const char *path)
+{
+    uint8_t start[FILE_HEADER];
+    FILE *file = fopen(path, "rbe");
+    size_t len = file == NULL ? 0 : fread(start, 1, sizeof start, file);
+
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    return target_is_image(start, len);
 }
 
 bool target_has_log(const char *path)

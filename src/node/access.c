@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
 
 enum { DEFAULT_PATIENCE_MS = 2000, DEFAULT_SILENCE_MS = 30000, PAUSE_MS = 2 };
@@ -81,14 +82,34 @@ static int open_own(Access *access)
     return rc == SAP_OK ? queues_new(access->db, &access->queues) : rc;
 }
 
+/* Once the file has been made or found. SAP_NOMEM. */
+static int find_real(Access *access)
+{
+    struct stat st;
+    bool link = lstat(access->path, &st) == 0 && S_ISLNK(st.st_mode);
+    char *real = link ? realpath(access->path, NULL) : NULL;
+
+    real = real != NULL ? real : strdup(access->path);
+    if (real == NULL) {
+        return SAP_NOMEM;
+    }
+    free(access->real);
+    access->real = real;
+    access->remote.path = real;
+    return SAP_OK;
+}
+
 static int open_once(Access *access)
 {
     int rc = open_own(access);
 
+    if ((rc == SAP_OK || rc == SAP_BUSY) && find_real(access) != SAP_OK) {
+        return SAP_NOMEM;
+    }
     if (rc == SAP_BUSY) {
         rc = remote_connect(&access->remote, &access->reason);
     } else if (rc == SAP_OK && (access->options.flags & ACCESS_SERVE) != 0) {
-        rc = server_start(access->db, access->queues, access->path, &access->server);
+        rc = server_start(access->db, access->queues, access->real, &access->server);
         if (rc == SAP_IO || rc == SAP_FULL) {
             /* Not to be served is no reason not to be used. */
             Reason why;
@@ -153,6 +174,7 @@ int access_close(Access *access)
     remote_release(&access->remote);
     mutex_destroy(&access->mutex);
     free(access->path);
+    free(access->real);
     mem_free(MEM_COMMON, access, sizeof *access);
     return rc;
 }
@@ -226,7 +248,7 @@ int access_stat(Access *access, AccessStat *stat_out)
 
     return access_remember(
         access,
-        rc == REMOTE_GONE ? local_stat(access->db, access->path, stat_out, &access->reason) : rc);
+        rc == REMOTE_GONE ? local_stat(access->db, access->real, stat_out, &access->reason) : rc);
 }
 
 typedef struct TableSink {

@@ -80,7 +80,7 @@ typedef enum AccessOp {
     ACCESS_PUT,      /* DUPSORT: a pair that is there already is no error */
     ACCESS_PUT_NEW,  /* SAP_EXISTS if the key is there, DUPSORT: the pair */
     ACCESS_DEL,      /* DUPSORT: all values of the key. SAP_NOTFOUND */
-    ACCESS_DEL_PAIR, /* of a DUPSORT table. SAP_NOTFOUND */
+    ACCESS_DEL_PAIR, /* of a DUPSORT table, otherwise SAP_ERROR. SAP_NOTFOUND */
 } AccessOp;
 
 typedef struct AccessChange {
@@ -91,7 +91,8 @@ typedef struct AccessChange {
 } AccessChange;
 
 /* All of them in order in one durable commit, or none. *failed_out (may be NULL): the index of the
- * one that failed. */
+ * one that failed; `count` if that was the commit. SAP_ERROR: no such table, or one that cannot hold such a row, which may
+ * be too long. SAP_FULL: no room on the disk. */
 int access_write(Access *access, const AccessChange *changes, uint32_t count, uint32_t *failed_out);
 
 /* Rows with from <= key < to, in order; a slice with NULL data is no bound. */

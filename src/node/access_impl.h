@@ -11,7 +11,9 @@
 
 /* Either the owner, with db and queues open; or, with db NULL, connected or to be connected again. */
 struct Access {
-    char *path;
+    char *path; /* as it was given, for messages */
+    char
+        *real; /* the file itself, not a symbolic link to it: PATH.sock and the log lie beside it */
     AccessOptions options;
     DB *db;
     Queues *queues;

@@ -2,6 +2,8 @@
 #include "node/local.h"
 
 #include "common/bytes.h"
+#include "sapling/node.h"
+#include "sapling/pairs.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -69,21 +71,21 @@ static uint64_t log_bytes(const char *path)
 
 int local_stat(DB *db, const char *path, AccessStat *stat_out, Reason *reason)
 {
-    SapStat stat;
+    SapStat db_says;
     struct stat st;
     uint64_t readers = 0;
-    int rc = db_stat(db, &stat);
+    int rc = db_stat(db, &db_says);
 
-    if (rc == SAP_OK && lstat(path, &st) != 0) {
-        return reason_set(reason, SAP_IO, "%s: %s", path, strerror(errno));
+    if (rc == SAP_OK && stat(path, &st) != 0) {
+        return reason_set(reason, SAP_IO, "cannot look at it: %s", strerror(errno));
     }
     if (rc == SAP_OK) {
         rc = db_readers(db, count_reader, &readers);
     }
     if (rc == SAP_OK) {
-        *stat_out = (AccessStat){.page_size = stat.page_size,
-                                 .txnid = stat.txnid,
-                                 .pages = stat.num_pages,
+        *stat_out = (AccessStat){.page_size = db_says.page_size,
+                                 .txnid = db_says.txnid,
+                                 .pages = db_says.num_pages,
                                  .readers = readers,
                                  .data_size = (uint64_t)st.st_size,
                                  .log_size = log_bytes(path)};
@@ -221,6 +223,39 @@ static int change(Txn *txn, const SapDbiInfo *info, const AccessChange *c)
     return rc;
 }
 
+/* Why a row could not be put: SAP_ERROR, it is too long; SAP_FULL, the disk. */
+static int no_room(DB *db, const SapDbiInfo *info, const AccessChange *c, Reason *reason)
+{
+    SapStat stat;
+    int rc = db_stat(db, &stat);
+
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    uint32_t most = node_max_key(stat.page_size);
+    if ((info->flags & DBI_DUPSORT) != 0) {
+        most -= PAIR_HEADER;
+        if (c->key.len + c->val.len > most) {
+            return reason_set(
+                reason, SAP_ERROR,
+                "a key of %zu and a value of %zu bytes are too long: with many values "
+                "per key and pages of %" PRIu32 " bytes both together have at most "
+                "%" PRIu32,
+                c->key.len, c->val.len, stat.page_size, most);
+        }
+    } else if (c->key.len > most) {
+        return reason_set(reason, SAP_ERROR,
+                          "a key of %zu bytes is too long: with pages of %" PRIu32
+                          " bytes it has at most %" PRIu32,
+                          c->key.len, stat.page_size, most);
+    } else if (c->val.len > SAP_MAX_VAL_LEN) {
+        return reason_set(reason, SAP_ERROR,
+                          "a value of %zu bytes is too long: it has at most %" PRIu32, c->val.len,
+                          SAP_MAX_VAL_LEN);
+    }
+    return reason_set(reason, SAP_FULL, "there is no room for more rows");
+}
+
 static int change_checked(DB *db, Txn *txn, const AccessChange *c, Reason *reason)
 {
     SapDbiInfo info;
@@ -229,21 +264,20 @@ static int change_checked(DB *db, Txn *txn, const AccessChange *c, Reason *reaso
     if (rc != SAP_OK) {
         return rc;
     }
-    if (!is_key(c->key) || c->val.len > SAP_MAX_VAL_LEN) {
-        rc = SAP_FULL;
-    } else if ((info.flags & DBI_TTL_META) != 0) {
+    if ((info.flags & DBI_TTL_META) != 0) {
         return reason_set(reason, SAP_ERROR,
                           "table %" PRIu32 " holds expiry times, which are not written directly",
                           c->dbi);
-    } else {
-        rc = change(txn, &info, c);
     }
-    if (rc == SAP_FULL && reason->text[0] == '\0') {
-        return reason_set(reason, rc,
-                          "a key of %zu and a value of %zu bytes do not fit, or the file is full",
-                          c->key.len, c->val.len);
+    if (c->op == ACCESS_DEL_PAIR && (info.flags & DBI_DUPSORT) == 0) {
+        return reason_set(reason, SAP_ERROR, "table %" PRIu32 " has one value per key", c->dbi);
     }
-    return rc;
+    if (!is_key(c->key) || c->val.len > SAP_MAX_VAL_LEN) {
+        bool deletes = c->op == ACCESS_DEL || c->op == ACCESS_DEL_PAIR;
+        return deletes ? SAP_NOTFOUND : no_room(db, &info, c, reason);
+    }
+    rc = change(txn, &info, c);
+    return rc == SAP_FULL ? no_room(db, &info, c, reason) : rc;
 }
 
 int local_write(DB *db, const AccessChange *changes, uint32_t count, uint32_t *failed_out,

@@ -9,9 +9,11 @@
 #include "node/wire_queue.h"
 
 #include <errno.h>
+#include <linux/sockios.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -22,6 +24,8 @@ enum {
     BACKLOG = 64,
     BATCH_BYTES = 64 << 10,
     SEND_TIMEOUT_S = 60,
+    STOP_GRACE_MS = 1000,
+    STOP_PAUSE_MS = 2,
     PROGRESS_EVERY_MS = 100,
     ACCEPT_RETRY_MS = 50
 };
@@ -31,7 +35,9 @@ typedef struct Connection {
     Server *server;
     pthread_t thread;
     int fd;
-    bool ended; /* of the mutex: the thread only has to be joined */
+    bool ended;         /* of the mutex: the thread only has to be joined */
+    int unread;         /* of the thread that stops: bytes sent that the other side has not taken */
+    uint64_t unread_ns; /* since when they are that many */
 
     Buf request;
     ByteReader in; /* what is left of it */
@@ -560,13 +566,13 @@ static void connection_free(Connection *c)
     mem_free(MEM_COMMON, c, sizeof *c);
 }
 
-/* Takes those off the list that ended, or all, and waits for their ends. */
-static void join_connections(Server *server, bool all)
+/* Takes those off the list that ended. */
+static void join_connections(Server *server)
 {
     mutex_lock(&server->mutex);
     for (Connection **link = &server->connections; *link != NULL;) {
         Connection *c = *link;
-        if (!c->ended && !all) {
+        if (!c->ended) {
             link = &c->next;
             continue;
         }
@@ -578,6 +584,43 @@ static void join_connections(Server *server, bool all)
         link = &server->connections; /* only the thread that accepts adds to it, and that is this */
     }
     mutex_unlock(&server->mutex);
+}
+
+/* Whether the other side has left something unread for the whole grace, and no part of it was taken. */
+static bool is_paused(Connection *c, uint64_t now_ns)
+{
+    int unread = 0;
+
+    (void)ioctl(c->fd, SIOCOUTQ, &unread);
+    if (unread == 0 || unread != c->unread) {
+        c->unread = unread;
+        c->unread_ns = now_ns;
+    }
+    return now_ns - c->unread_ns > STOP_GRACE_MS * UINT64_C(1000000);
+}
+
+/* Waits until all have ended. Who takes its answer gets all of it; who takes nothing for a while is
+ * cut off, so that a paused reader does not keep the file from everybody. */
+static void await_ends(Server *server)
+{
+    static const struct timespec pause = {.tv_nsec = STOP_PAUSE_MS * 1000000};
+    bool waiting = true;
+
+    while (waiting) {
+        uint64_t now_ns = clock_mono_ns(NULL);
+        waiting = false;
+        mutex_lock(&server->mutex);
+        for (Connection *c = server->connections; c != NULL; c = c->next) {
+            if (!c->ended && is_paused(c, now_ns)) {
+                (void)shutdown(c->fd, SHUT_RDWR);
+            }
+            waiting = waiting || !c->ended;
+        }
+        mutex_unlock(&server->mutex);
+        if (waiting) {
+            (void)nanosleep(&pause, NULL);
+        }
+    }
 }
 
 static bool is_welcome(int fd)
@@ -631,7 +674,7 @@ static void *server_main(void *arg)
             return NULL;
         }
         if (n > 0 && (fds[1].revents & POLLIN) != 0) {
-            join_connections(server, false);
+            join_connections(server);
             accept_one(server);
         }
     }
@@ -739,7 +782,8 @@ void server_stop(Server *server)
         (void)shutdown(c->fd, SHUT_RD); /* half a request is not waited for */
     }
     mutex_unlock(&server->mutex);
-    join_connections(server, true);
+    await_ends(server);
+    join_connections(server);
     mutex_destroy(&server->mutex);
     server_free(server);
 }

@@ -15,8 +15,8 @@ typedef struct Server Server;
 int server_start(DB *db, Queues *queues, const char *path, Server **server_out);
 
 /* Lets the requests that have begun end, those that wait for messages at once; tells everybody
- * goodbye, removes the socket, and frees. A scan or backup whose reader takes nothing for a minute is cut off, now as at any time. Accepts
- * NULL. */
+ * goodbye, removes the socket, and frees. A scan or backup whose reader takes nothing for a second is
+ * cut off; before, that is a minute. Accepts NULL. */
 void server_stop(Server *server);
 
 #endif

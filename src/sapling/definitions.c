@@ -79,10 +79,11 @@ static int resolve(const SapEnv *env, uint32_t dbi, Slice name, KeyOrder *order_
     }
     const NamedOrder *named = dbfile_order_named(env->file, (const char *)name.data, name.len);
     if (named == NULL) {
-        return dbfile_report(env->file, SAP_ERROR,
-                             "table %u is ordered by the comparator \"%.*s\", which the options "
-                             "given to db_open_path() do not have",
-                             dbi, (int)name.len, (const char *)name.data);
+        return dbfile_report(
+            env->file, SAP_ERROR,
+            "table %u is ordered by the comparator \"%.*s\", which the options "
+            "given to db_open_path() do not have: it needs the program that made it",
+            dbi, (int)name.len, (const char *)name.data);
     }
     *order_out = named->order;
     *name_out = named->name;

@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "common/fault.h"
 #include "common/mem.h"
@@ -62,6 +63,11 @@ static int tell_errno(Recover *r, int rc, const char *what)
 static int open_source(Recover *r, Owner *owner, const char *path)
 {
     int64_t pid = 0;
+    struct stat st;
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) { /* opening a pipe would wait */
+        return recover_tell(r, SAP_IO, "is %s, not a file",
+                            S_ISDIR(st.st_mode) ? "a directory" : "something else");
+    }
     int rc = disk_open_read(path, &r->source.file);
     if (rc == SAP_NOTFOUND) {
         return recover_tell(r, rc, "no such database");

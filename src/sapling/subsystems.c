@@ -373,7 +373,7 @@ int dbfile_apply_state(DbFile *file, uint32_t id, Slice bytes, void **state)
     if (rc == SAP_NOTFOUND) {
         return dbfile_report(file, SAP_ERROR,
                              "has a state of subsystem %u, which the options given to "
-                             "db_open_path() do not have",
+                             "db_open_path() do not have: it needs the program that made it",
                              id);
     }
     return rc == SAP_CORRUPT

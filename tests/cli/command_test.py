@@ -334,7 +334,14 @@ class Rows(Case):
         self.assertEqual(self.db("get", "a.db", "k", "-t", "1"), "1")
         self.db("del", "a.db", "k", "2", "-t", "1")
         self.assertEqual(self.db("scan", "a.db", "-t", "1"), "k\t1\n")
-        self.fails(3, "no key 'k'", "db", "del", "a.db", "k", "2", "-t", "1")
+        self.fails(3, "the key 'k' has no value '2'", "db", "del", "a.db", "k", "2", "-t", "1")
+        self.fails(3, "there is no key 'x'", "db", "del", "a.db", "x", "2", "-t", "1")
+        self.fails(3, "the key 'k' has no value 'vvv", "db", "del", "a.db", "k", "v" * 70000, "-t", "1")
+        self.db("put", "a.db", "k", "1")
+        error = self.fails(1, "a.db: table 0 has one value per key", "db", "del", "a.db", "k", "1")
+        self.assertNotIn("misuse", error)
+        self.assertEqual(self.db("get", "a.db", "k"), "1")
+        self.fails(3, "there is no key 'kkk", "db", "del", "a.db", "k" * 70000)
         self.fails(4, "holds one value per key", "db", "put", "a.db", "k", "1", "--dupsort")
 
     def test_scan_bounds_order_and_limit(self):
@@ -434,11 +441,46 @@ class Load(Case):
 
     def test_rows_too_large_are_bad_lines(self):
         long = "k" * 5000
-        self.fails(1, r"stdin:2: a key of 5000 and a value of 1 bytes do not fit pages of 4096 bytes",
+        self.fails(1, r"stdin:2: a key of 5000 bytes is too long: with pages of 4096 bytes it has at most 2001: "
+                      r"a new file can have larger pages with --page-size\nin so far: 1 row",
                    "db", "load", "a.db", stdin=f"a\t1\n{long}\t2\n")
         self.assertEqual(self.db("scan", "a.db"), "a\t1\n")
         self.db("load", "b.db", "--page-size", "32768", stdin=f"a\t1\n{long}\t2\n")
         self.assertEqual(self.db("scan", "b.db", "--count"), "2\n")
+
+    def test_a_row_that_is_too_long_is_told_with_the_limit(self):
+        for page, most in (("4096", 2001), ("8192", 4049)):
+            name = page + ".db"
+            self.db("put", name, "k" * most, "v", "--page-size", page)
+            error = self.fails(1, f"a key of {most + 1} bytes is too long: with pages of {page} bytes "
+                                  f"it has at most {most}\n", "db", "put", name, "k" * (most + 1), "v")
+            self.assertNotIn("disk", error)
+            self.fails(1, "a key of 70000 bytes is too long", "db", "put", name, "k" * 70000, "v")
+            self.db("put", name, "k" * (most - 3), "v", "-t", "1", "--dupsort")
+            error = self.fails(1, f"a key of 1 and a value of {most - 2} bytes are too long: .* at most {most - 2}\n",
+                               "db", "put", name, "k", "v" * (most - 2), "-t", "1")
+            self.assertNotIn("disk", error)
+
+    def test_load_that_meets_a_full_disk_says_why_and_where_to_go_on(self):
+        most = 17000000  # of a file: the log fits, the data file does not grow beyond
+        rows = [b"%08d\t%s\n" % (i, b"x" * 100) for i in range(200000)]
+        for more in ([], ["--batch", "1000000"], ["--skip-bad"]):
+            result = self.run_("db", "load", "a.db", *more, stdin=b"".join(rows),
+                               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)))
+            error = result.stderr.decode()
+            self.assertEqual(result.returncode, 1, error)
+            found = re.fullmatch(r"sapling: a.db: there is no room for more rows\nmake room on the disk and try again; "
+                                 r"in so far: ([\d,]+) rows; go on with --from-line (\d+)\n", error)
+            self.assertTrue(found, error)
+            count, line = int(found[1].replace(",", "")), int(found[2])
+            self.assertEqual(count, line - 1)
+            self.assertGreater(count, 10000)
+            self.assertEqual(self.db("scan", "a.db", "--count"), f"{count}\n")
+            self.db("load", "a.db", "--from-line", str(line), "--new", stdin=b"".join(rows))
+            self.assertEqual(self.db("scan", "a.db", "--count"), "200000\n")
+            for name in os.listdir(self.dir):
+                if name.startswith("a.db"):
+                    os.unlink(self.path(name))
 
     def test_csv_with_composite_keys(self):
         self.write("in.csv", "city;id;name\nRome;7;Ann\nOslo;8;Bob\n")
@@ -515,6 +557,61 @@ class Load(Case):
         for copy in ("live.bak", "small.db"):
             self.assertEqual(self.ok("db", "dump", copy, "--format", "stream"), want)
 
+    def test_symbolic_links_are_the_file_they_name(self):
+        os.mkdir(self.path("d"))
+        self.fill("d/a.db", 1000)
+        os.symlink("d/a.db", self.path("l.db"))
+        os.symlink("d", self.path("e"))
+        want = json.loads(self.db("stat", "d/a.db", "--json"))
+        self.assertGreater(want["log_bytes"], 0)
+        for name in ("l.db", "e/a.db"):
+            found = json.loads(self.db("stat", name, "--json"))
+            self.assertEqual((found["file"], found["data_bytes"], found["log_bytes"]),
+                             (name, want["data_bytes"], want["log_bytes"]))
+        for owner in ("l.db", "e/a.db", "d/a.db"):
+            process = self.start("db", "load", owner)
+            self.await_("the socket", lambda: os.path.exists(self.path("d/a.db.sock")))
+            self.assertFalse(os.path.lexists(self.path("l.db.sock")))
+            for name in ("d/a.db", "l.db", "e/a.db"):
+                self.db("put", name, "k", owner)
+                self.assertEqual(self.db("get", name, "k"), owner)
+                self.assertRegex(self.db("stat", name), rf"file +{name}\nowner +another process, through .*a.db.sock\n")
+                self.assertEqual(json.loads(self.db("stat", name, "--json"))["data_bytes"],
+                                 os.path.getsize(self.path("d/a.db")))
+            process.stdin.close()
+            self.assertEqual(process.wait(timeout=30), 0)
+            self.assertFalse(os.path.lexists(self.path("d/a.db.sock")))
+        self.fails(4, "l.db", "db", "backup", "d/a.db", "l.db")
+
+    def test_paused_reader_does_not_keep_a_load_that_ended(self):
+        rows = b"".join(b"%08d\t%s\n" % (i, b"x" * 100) for i in range(100000))
+        for end in ("input", "interruption"):
+            process = self.start("db", "load", "a.db", "--batch", "10000")
+            process.stdin.write(rows)
+            process.stdin.flush()
+            self.await_("the socket", lambda: os.path.exists(self.path("a.db.sock")))
+            self.await_("rows", lambda: self.db("scan", "a.db", "--count") == "100000\n")
+            paused = self.start("db", "scan", "a.db")
+            taking = self.start("db", "scan", "a.db")
+            self.await_("both", lambda: json.loads(self.db("stat", "a.db", "--json"))["readers"] == 2)
+            began = time.monotonic()
+            if end == "input":
+                process.stdin.close()
+            else:
+                process.send_signal(signal.SIGINT)
+            got = b""
+            while piece := os.read(taking.stdout.fileno(), 400000):
+                got += piece
+                time.sleep(0.01)
+            self.assertEqual(got, rows)
+            self.assertGreater(time.monotonic() - began, 1.2)  # longer than the paused one is waited for
+            self.assertEqual(process.wait(timeout=15), 0 if end == "input" else 130)
+            self.db("put", "a.db", "k", "v")
+            self.db("del", "a.db", "k")
+            paused.stdout.read()
+            self.assertEqual(paused.wait(timeout=15), 1)
+            self.assertIn(b"sapling: ", paused.stderr.read())
+
     def test_file_that_cannot_be_served_is_loaded_and_that_is_said(self):
         name = "n" * 150
         result = self.run_("db", "load", name, stdin="a\t1\n")
@@ -563,7 +660,7 @@ class Load(Case):
         for args, last in ((("verify", "a.db"), r"a\.db: no damage found in "),
                            (("compact", "a.db", "copy.db"), r"copy\.db: .*, from .*, in ")):
             text = self.progress_of(*args)
-            self.assertRegex(text, rf"\r\x1b\[K{args[0]}: [\d,]+ rows, [\d,]+/s, \d+%, [\d.]+ s left")
+            self.assertRegex(text, rf"\r\x1b\[K{args[0]}: [\d,]+ rows, [\d,]+/s, \d+%, (\d+ min )?[\d.]+ s left")
             self.assertRegex(text, rf"\r\x1b\[K{last}", "the line is taken away")
             process, master, _ = self.at_terminal("db", *args, "--quiet", "--force"
                                                   if args[0] == "compact" else "--quiet")
@@ -633,6 +730,46 @@ class Files(Case):
         self.fails(4, "c.db exists", "db", "recover", "a.db", "c.db", "--yes")
         self.fails(3, "there is no file none", "db", "recover", "none", "d.db", "--yes")
         self.assertEqual(self.read("a.db"), before)
+
+    def test_recover_of_what_is_no_file_is_an_error_and_no_loss(self):
+        os.mkfifo(self.path("pipe"))
+        for status, name, pattern in ((3, "none", "there is no file none\n"), (1, "pipe", "pipe: is something else, not a file\n"),
+                                      (1, "bin", "bin: is a directory, not a file\n"),
+                                      (6, "text", "text: nothing of it looks like")):
+            self.write("text", "no database" * 1000)
+            for more in ([], ["t.db", "--yes"]):
+                self.fails(status, pattern, "db", "recover", name, *more)
+                self.assertEqual(self.run_("db", "recover", name, *more).stdout, b"")
+        self.assertEqual(self.files(), ["pipe", "text"])
+
+    def test_files_of_other_programs_are_told_so(self):
+        class Comparator(ctypes.Structure):
+            _fields_ = [("name", ctypes.c_char_p), ("cmp", ctypes.c_void_p), ("ctx", ctypes.c_void_p)]
+
+        class Options(ctypes.Structure):
+            _fields_ = [("flags", ctypes.c_uint), ("page_size", ctypes.c_uint32), ("max_size", ctypes.c_uint64),
+                        ("sync_mode", ctypes.c_int), ("sync_period_ms", ctypes.c_uint32),
+                        ("checkpoint_bytes", ctypes.c_uint64), ("checkpoint_period_ms", ctypes.c_uint32),
+                        ("comparators", ctypes.POINTER(Comparator)), ("comparator_count", ctypes.c_uint32),
+                        ("rest", ctypes.c_uint64 * 32)]
+
+        self.db("put", "a.db", "k", "v")
+        library = ctypes.CDLL(os.path.join(ROOT, "build/libsapling.so"))
+        compare = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_uint32,
+                                   ctypes.c_void_p)(lambda *_: 0)
+        order = Comparator(b"by-size", ctypes.cast(compare, ctypes.c_void_p), None)
+        options = Options(comparators=ctypes.pointer(order), comparator_count=1)
+        db = ctypes.c_void_p()
+        self.assertEqual(library.sap_db_open_path(self.path("a.db").encode(), ctypes.byref(options), ctypes.byref(db)), 0)
+        self.assertEqual(library.sap_dbi_open_named(db, 3, b"by-size", 0), 0)
+        self.assertEqual(library.sap_db_close(db), 0)
+        for args in (["get", "a.db", "k"], ["put", "a.db", "k", "w"], ["stat", "a.db"]):
+            self.fails(1, r"table 3 is ordered by the comparator \"by-size\".*: it needs the program that made it\n",
+                       "db", *args)
+        look = self.run_("db", "recover", "a.db")
+        self.assertEqual(look.returncode, 6)
+        self.assertRegex(look.stdout.decode(), r"(?m)^can be saved: 1 row of 1 table.*\n"
+                                               r"lost: 0 rows, the rows of 1 table, 0 commits;")
 
     def test_a_million_rows_loaded_looked_at_backed_up_damaged_and_recovered(self):
         rows = 1000000
@@ -718,9 +855,20 @@ class Files(Case):
         self.assertEqual(self.db("scan", "b.db", "--count"), "100\n")
         self.db("put", "b.db", "k", "v")
         os.unlink(self.path("b.db"))
+        for args in (["put", "b.db", "k", "v"], ["get", "b.db", "k"], ["stat", "b.db"]):
+            error = self.fails(6, "b.db is missing, but its log is there\nput its data file back, or a backup in place of "
+                                  "both: sapling db restore BACKUP b.db --force\n", "db", *args)
+            self.assertNotIn("recover", error)
         self.fails(4, "b.db is missing, but its log is there", "db", "restore", "a.bak", "b.db")
         self.db("restore", "a.bak", "b.db", "--force", "--yes")
         self.assertEqual(self.db("scan", "b.db", "--count"), "100\n")
+
+    def test_restore_names_who_has_the_file(self):
+        self.fill("a.db", 50000, width=100)
+        self.db("backup", "a.db", "i.db")
+        reader = self.start("db", "scan", "i.db")
+        self.assertTrue(reader.stdout.read(1))
+        self.fails(4, r"i.db is open in a process that reads it\n", "db", "restore", "a.db", "i.db", "--force", "--yes")
 
     def test_damaged_backups_leave_nothing_and_replace_nothing(self):
         self.fill("a.db", 2000)
@@ -752,6 +900,56 @@ class Files(Case):
             self.fails(4, r"bin is a directory", "db", verb, "a.db", "bin", "--force")
             self.fails(1, r"cannot write no/such: No such file", "db", verb, "a.db", "no/such")
         self.assertEqual(self.db("get", "b.db", "k"), "v")
+
+    def test_a_file_is_never_written_over_itself(self):
+        self.fill("a.db", 100)
+        self.db("backup", "a.db", "i.db")  # no log: nothing but the name tells that it is the source
+        want = self.ok("db", "dump", "a.db", "--format", "stream")
+        os.mkdir(self.path("d"))
+        for name in ("a.db", "i.db"):
+            os.link(self.path(name), self.path("d", "hard-" + name))
+            os.symlink("../" + name, self.path("d", "soft-" + name))
+            before = self.read(name)
+            for other in (name, f"./d/../{name}", f"d/hard-{name}", f"d/soft-{name}"):
+                for verb in ("dump", "backup", "compact"):
+                    self.fails(4, "is the file that is read\nchoose another name", "db", verb, name, other, "--force")
+                self.fails(4, "is the file that is read", "db", "restore", name, other, "--force", "--yes")
+                self.fails(4, "exists", "db", "recover", name, other, "--yes")
+                self.assertEqual(self.read(name), before)
+            with open(self.path(name), "rb") as file:
+                result = subprocess.run([COMMAND, "db", "restore", "-", name, "--force", "--yes"], cwd=self.dir,
+                                        stdin=file, capture_output=True, timeout=SECONDS, check=False)
+            self.assertEqual(result.returncode, 4, result.stderr)
+            self.assertEqual(self.ok("db", "dump", name, "--format", "stream"), want)
+
+    def test_dump_does_not_replace_a_database(self):
+        self.fill("a.db", 10)
+        self.db("put", "b.db", "k", "v")
+        self.db("backup", "b.db", "i.db")
+        self.write("old.dump", "old")
+        for form in ("dump", "stream", "csv"):
+            self.fails(4, "b.db is a database with a log", "db", "dump", "a.db", "b.db", "--force", "--format", form)
+            self.fails(4, "i.db is a database\nchoose another", "db", "dump", "a.db", "i.db", "--force", "--format", form)
+            self.db("dump", "a.db", "old.dump", "--force", "--format", form)
+        self.assertEqual(self.db("get", "b.db", "k") + self.db("get", "i.db", "k"), "vv")
+        self.assertEqual(self.files(), ["a.db", "b.db", "i.db", "old.dump"])
+
+    def test_what_a_killed_copy_left_goes_with_the_next(self):
+        self.fill("a.db", 10)
+        self.db("backup", "a.db", "a.bak")
+        dead = subprocess.Popen(["true"])
+        dead.wait()
+        keep = ["t.tmp-", f"t.tmp-{os.getpid()}", f"t.tmp-{dead.pid}x", f"tt.tmp-{dead.pid}", f"t-tmp-{dead.pid}"]
+        for name in keep:
+            self.write(name, "")
+        for args in (("backup", "a.db", "t"), ("compact", "a.db", "t"), ("dump", "a.db", "t"), ("restore", "a.bak", "t")):
+            for tail in ("", "-lock", "-work", "-work-wal.0000000000000001"):
+                self.write(f"t.tmp-{dead.pid}{tail}", "")
+            self.db(*args)
+            self.assertEqual(sorted(n for n in os.listdir(self.dir) if "tmp-" in n), sorted(keep), args)
+            for name in os.listdir(self.dir):
+                if name == "t" or name.startswith("t-lock") or name.startswith("t-wal"):
+                    os.unlink(self.path(name))
 
     def test_compact_is_smaller_and_the_same(self):
         self.fill("a.db", 20000)
@@ -804,9 +1002,11 @@ class Files(Case):
         def limit():
             resource.setrlimit(resource.RLIMIT_FSIZE, (small, small))
 
+        self.fails(1, "n.db: cannot make its log: File too large", "db", "put", "n.db", "k", "v", preexec_fn=limit)
         for args in (("backup", "a.db", "t"), ("dump", "a.db", "t"), ("compact", "a.db", "t")):
             error = self.fails(1, r"(?s)\bt\b|a\.db", "db", *args, preexec_fn=limit)
             self.assertRegex(error, "File too large|no room|make room")
+            self.assertNotIn("tmp-", error)
             self.assertEqual(self.files(), before, args)
 
     def test_full_file_system(self):
