@@ -84,6 +84,21 @@ static void remove_left_over(const char *directory, const char *name)
     }
 }
 
+/* Whether it is a name that a database gives to a file of its log. */
+static bool names_log(const char *path)
+{
+    static const char mark[] = "-wal.";
+    size_t len = strlen(path);
+    size_t digits = 0;
+
+    while (digits < len && path[len - digits - 1] >= '0' && path[len - digits - 1] <= '9') {
+        digits++;
+    }
+    size_t mark_len = sizeof mark - 1;
+    return digits > 0 && len > digits + mark_len &&
+           memcmp(path + len - digits - mark_len, mark, mark_len) == 0;
+}
+
 int target_start(Target *target, const Ui *ui, const char *path, const struct stat *source,
                  bool replace)
 {
@@ -98,6 +113,10 @@ int target_start(Target *target, const Ui *ui, const char *path, const struct st
     if (stat(path, &st) == 0 && st.st_dev == source->st_dev && st.st_ino == source->st_ino) {
         return ui_fail(ui, EXIT_CONFLICT, "choose another name", "%s is the file that is read",
                        path);
+    }
+    if (names_log(path)) {
+        return ui_fail(ui, EXIT_CONFLICT, "choose another name",
+                       "%s is the name of a database's log", path);
     }
     if (lstat(path, &st) == 0) {
         if (S_ISDIR(st.st_mode)) {

@@ -906,6 +906,11 @@ class Files(Case):
         self.db("backup", "a.db", "i.db")  # no log: nothing but the name tells that it is the source
         want = self.ok("db", "dump", "a.db", "--format", "stream")
         os.mkdir(self.path("d"))
+        for log in [name for name in os.listdir(self.dir) if name.startswith("a.db-wal.")]:
+            before = self.read(log)
+            for verb in ("dump", "backup", "compact"):
+                self.fails(4, "is the name of a database's log", "db", verb, "a.db", log, "--force")
+            self.assertEqual(self.read(log), before)
         for name in ("a.db", "i.db"):
             os.link(self.path(name), self.path("d", "hard-" + name))
             os.symlink("../" + name, self.path("d", "soft-" + name))
