@@ -7,6 +7,7 @@ Each tests/schemas/bad/*.wit has mistakes of one kind and begins with the messag
 """
 import glob
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -102,13 +103,39 @@ def files_share_numbers_and_names(tool, _):
     return problems
 
 
+def tables_are_sorted_by_number_and_package(tool, _):
+    """Whatever the order of the files."""
+    problems = []
+    with tempfile.TemporaryDirectory() as directory:
+        paths = [os.path.join(directory, name) for name in ("a.wit", "b.wit", "c.wit")]
+        for path, text in zip(paths, (table_schema("a", 2, "last", "planned"),
+                                      table_schema("b", 0, "first", "planned"),
+                                      table_schema("c", 1, "middle", "planned"))):
+            write(path, text)
+        manifest = os.path.join(directory, "m.csv")
+        page = os.path.join(directory, "p.md")
+        run(tool, "generate", "--out", directory, "--manifest", manifest, "--page", page, *paths)
+        for path, pattern in ((manifest, r"^(\d),"), (page, r"^\| (\d) \| `(?:first|middle|last)"),
+                              (os.path.join(directory, "wit_schema_dbis.c"), r"^    {(\d),")):
+            with open(path, encoding="utf-8") as file:
+                found = re.findall(pattern, file.read(), re.M)
+            if found != ["0", "1", "2"]:
+                problems.append(f"{os.path.basename(path)}: {found}")
+        with open(os.path.join(directory, "wit_schema_dbis.h"), encoding="utf-8") as file:
+            header = file.read()
+        problems += [f"no {line}" for line in ("WIT_A_DBI_BASE = 2,", "WIT_B_DBI_BASE = 0,",
+                                               "WIT_C_DBI_COUNT = 1,") if line not in header]
+    return problems
+
+
 def main():
     tool = os.path.abspath(sys.argv[1])
     os.chdir(ROOT)
     cases = [(bad_schema_gets_its_messages, p) for p in sorted(glob.glob("tests/schemas/bad/*.wit"))]
     constructs = "tests/schemas/constructs.wit"
     cases += [(cut_schema_is_refused_and_survived, constructs), (output_is_the_same_twice, constructs),
-              (status_must_be_what_the_code_does, "--src"), (files_share_numbers_and_names, "files")]
+              (status_must_be_what_the_code_does, "--src"), (files_share_numbers_and_names, "files"),
+              (tables_are_sorted_by_number_and_package, "tables")]
     failed = 0
     for test, path in cases:
         problems = test(tool, path)

@@ -53,15 +53,23 @@ void emit_dbis_header(Schema *const *schemas, size_t count, Buf *buf)
             out(buf, "    WIT_DBI_%s = %u,\n", upper(schema->tables[i].name),
                 schema->tables[i].dbi);
         }
-        out(buf, "    WIT_%s_MAJOR = %u,\n    WIT_%s_MINOR = %u,\n", upper(schema->package),
-            schema->major, upper(schema->package), schema->minor);
+        const char *package = upper(schema->package);
+        out(buf, "    WIT_%s_MAJOR = %u,\n    WIT_%s_MINOR = %u,\n", package, schema->major,
+            package, schema->minor);
+        if (schema->table_count > 0) {
+            out(buf, "    WIT_%s_DBI_BASE = %u,\n    WIT_%s_DBI_COUNT = %zu,\n", package,
+                schema->dbi_base, package, schema->table_count);
+        }
     }
-    out(buf, "};\n\n/* All static storage. */\ntypedef struct WitSchemaDbi {\n    uint32_t dbi;\n"
-             "    const char *name;\n    const char *key_format;\n    const char *value_format;\n"
-             "    const char *owner;\n    const char *status; /* \"active\" or \"planned\" */\n"
-             "} WitSchemaDbi;\n\n"
-             "extern const WitSchemaDbi wit_schema_dbis[];\n"
-             "extern const size_t wit_schema_dbi_count;\n\n#endif\n");
+    out(buf,
+        "};\n\n/* All static storage. */\ntypedef struct WitSchemaDbi {\n    uint32_t dbi;\n"
+        "    const char *name;\n    const char *key_format;\n    const char *value_format;\n"
+        "    const char *owner;\n    const char *status; /* \"active\" or \"planned\" */\n"
+        "} WitSchemaDbi;\n\n"
+        "/* Of all packages, by number. Those of one package are beside each other: _DBI_COUNT from\n"
+        " * number _DBI_BASE on. */\n"
+        "extern const WitSchemaDbi wit_schema_dbis[];\n"
+        "extern const size_t wit_schema_dbi_count;\n\n#endif\n");
 }
 
 void emit_dbis_source(Schema *const *schemas, size_t count, Buf *buf)

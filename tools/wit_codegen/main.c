@@ -64,6 +64,16 @@ static void generate(const Job *job)
     }
 }
 
+/* By the numbers of their tables. */
+static int by_base(const void *a, const void *b)
+{
+    const Schema *x = *(Schema *const *)a;
+    const Schema *y = *(Schema *const *)b;
+    int order = (x->dbi_base > y->dbi_base) - (x->dbi_base < y->dbi_base);
+
+    return order != 0 ? order : strcmp(x->package, y->package);
+}
+
 static const char *value_of(char **argv, int argc, int *i)
 {
     if (++*i >= argc) {
@@ -117,6 +127,7 @@ int main(int argc, char **argv)
     report_mistakes();
     int status = mistake_count() == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
     if (status == EXIT_SUCCESS && !check_only) {
+        qsort(job.schemas, job.count, sizeof *job.schemas, by_base);
         for (size_t i = 0; i < job.count; i++) {
             layout_schema(job.schemas[i]);
         }
