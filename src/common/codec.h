@@ -418,6 +418,8 @@ CodecNumber codec_number_sub(CodecNumber a, CodecNumber b, bool *bad);
 CodecNumber codec_number_mul(CodecNumber a, CodecNumber b, bool *bad);
 CodecNumber codec_number_div(CodecNumber a, CodecNumber b, bool *bad);
 CodecNumber codec_number_mod(CodecNumber a, CodecNumber b, bool *bad);
+/* Sets *bad, and returns 0, when the divisor is 0. */
+double codec_real_div(double a, double b, bool *bad);
 /* -1, 0 or 1. */
 static inline int codec_number_compare(CodecNumber a, CodecNumber b)
 {

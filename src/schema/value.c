@@ -304,9 +304,9 @@ static CodecNumber integer_of(char op, CodecNumber a, CodecNumber b, bool *bad)
     }
 }
 
-static double real_of(char op, double a, double b)
+static double real_of(char op, double a, double b, bool *bad)
 {
-    return op == '+' ? a + b : op == '-' ? a - b : op == '*' ? a * b : a / b;
+    return op == '+' ? a + b : op == '-' ? a - b : op == '*' ? a * b : codec_real_div(a, b, bad);
 }
 
 static Result compute_binary(const Scope *scope, const Expr *expr, bool *bad)
@@ -333,7 +333,7 @@ static Result compute_binary(const Scope *scope, const Expr *expr, bool *bad)
         if (compare) {
             result.truth = compared_reals(expr->op, a.real, b.real);
         } else {
-            result.real = real_of(expr->op[0], a.real, b.real);
+            result.real = real_of(expr->op[0], a.real, b.real, bad);
         }
         break;
     case OF_CASE:

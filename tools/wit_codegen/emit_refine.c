@@ -81,10 +81,18 @@ static void emit_binary(Buf *buf, const Type *record, const Member *field, const
         const char *op;
         const char *name;
     } names[] = {{"+", "add"}, {"-", "sub"}, {"*", "mul"}, {"/", "div"}, {"%", "mod"}};
-    bool integer = refine_type(expr->left) == OF_INTEGER;
+    ExprType type = refine_type(expr->left);
     const char *name = "compare";
 
-    if (!integer) {
+    if (type == OF_REAL && strcmp(expr->op, "/") == 0) {
+        out(buf, "codec_real_div(");
+        emit_expr(buf, record, field, expr->left);
+        out(buf, ", ");
+        emit_expr(buf, record, field, expr->right);
+        out(buf, ", &bad)");
+        return;
+    }
+    if (type != OF_INTEGER) {
         out(buf, "(");
         emit_expr(buf, record, field, expr->left);
         out(buf, " %s ", expr->op);
@@ -109,6 +117,14 @@ static void emit_binary(Buf *buf, const Type *record, const Member *field, const
     }
 }
 
+/* With a point, or an exponent, or C would take it for an integer. */
+static void emit_real(Buf *buf, double real)
+{
+    const char *text = take_printf("%.17g", real);
+
+    out(buf, "%s%s", text, strpbrk(text, ".e") == NULL ? ".0" : "");
+}
+
 static void emit_expr(Buf *buf, const Type *record, const Member *field, const Expr *expr)
 {
     switch (expr->kind) {
@@ -116,7 +132,7 @@ static void emit_expr(Buf *buf, const Type *record, const Member *field, const E
         out(buf, "codec_number_u(UINT64_C(%" PRIu64 "))", expr->number);
         return;
     case EXPR_REAL:
-        out(buf, "%.17g", expr->real);
+        emit_real(buf, expr->real);
         return;
     case EXPR_TRUTH:
         out(buf, expr->number != 0 ? "true" : "false");
