@@ -204,10 +204,7 @@ static const Value *follow(const Scope *scope, const Expr *expr, bool open)
     const Value *v = scope->value;
 
     for (size_t i = 0; i < expr->name_count && type->kind != TYPE_FLAGS; i++) {
-        const Member *member = find_member(type, expr->name[i]);
-        if (member == NULL) {
-            member = scope->field;
-        }
+        const Member *member = refine_member(type, scope->field, expr, i);
         v = &v->parts[member - type->members];
         type = real_type(member->type);
         if (type->kind == TYPE_OPTION && (open || i + 1 < expr->name_count)) {

@@ -191,6 +191,35 @@ START_TEST(reals_are_computed_as_reals_in_both)
 }
 END_TEST
 
+START_TEST(value_is_the_field_that_its_refinement_is_above)
+{
+    static const struct {
+        uint8_t value;
+        uint8_t other;
+        const char *message;
+    } rows[] = {
+        {1, 100, ""},
+        {199, 255, ""},
+        {200, 100, "record valued, field value: breaks value < 200"},
+        {150, 99, "record valued, field other: breaks value >= 100"},
+        {9, 100, "record valued: breaks value != 9"},
+    };
+    Counts counts = {0};
+
+    read_sides();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        uint8_t bytes[] = {2, rows[i].value, rows[i].other};
+        WitConstructsValued v;
+        CodecError error;
+        compare(&sides[0], sample_named("valued"), bytes, sizeof bytes, &counts);
+        (void)wit_constructs_valued_decode(bytes, sizeof bytes, &v, &error);
+        ck_assert_str_eq(error.text, rows[i].message);
+    }
+    ck_assert_uint_eq(counts.accepted, 2);
+    release_all();
+}
+END_TEST
+
 START_TEST(a_value_without_memory_leaves_nothing_behind)
 {
     unsigned failures = 0;
@@ -242,6 +271,7 @@ int main(void)
     tcase_set_timeout(tcase, 300);
     tcase_add_test(tcase, bytes_mean_what_they_mean_to_generated_code);
     tcase_add_test(tcase, reals_are_computed_as_reals_in_both);
+    tcase_add_test(tcase, value_is_the_field_that_its_refinement_is_above);
     tcase_add_test(tcase, a_value_without_memory_leaves_nothing_behind);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);

@@ -14,10 +14,7 @@ static const char *c_path(const Type *record, const Member *field, const Expr *e
         if (type->kind == TYPE_FLAGS) {
             break;
         }
-        const Member *member = find_member(type, expr->name[i]);
-        if (member == NULL) {
-            member = field;
-        }
+        const Member *member = refine_member(type, field, expr, i);
         path = take_printf("%s%s%s", path, i == 0 ? "" : ".", snake(member->name));
         type = real_type(member->type);
         if (type->kind == TYPE_OPTION && (open_last || i + 1 < expr->name_count)) {
