@@ -92,7 +92,14 @@ def files_share_numbers_and_names(tool, _):
     for second, message in ((table_schema("b", 1, "more", "planned"), None),
                             (table_schema("b", 0, "more", "planned"), "overlap"),
                             (table_schema("b", 1, "rows", "planned"), "there is a table 'rows'"),
-                            (table_schema("a", 1, "more", "planned"), "package 'a' is also in")):
+                            (table_schema("a", 1, "more", "planned"), "package 'a' is also in"),
+                            (table_schema("a-json", 1, "more", "planned"), "wit_a_json.h in C, as package a"),
+                            ("package test:a-dbi0@1.0.0;\ninterface x { record rows-key { k: u8 } }\n",
+                             "b.wit:2:22: record rows-key would be called WitADbi0RowsKey in C, as record "
+                             "dbi0-rows-key is"),
+                            ("package test:schema@1.0.0;\ninterface x { record dbi { k: u8 } }\n",
+                             "WitSchemaDbi in C"),
+                            ("package test:dbi@1.0.0;\ninterface x { enum a { b } }\n", None)):
         with tempfile.TemporaryDirectory() as directory:
             paths = [os.path.join(directory, name) for name in ("a.wit", "b.wit")]
             write(paths[0], first)

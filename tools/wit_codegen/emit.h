@@ -1,6 +1,7 @@
 /* emit.h - from a schema that was checked to C, manifest and pages.
  *
  *   layout_schema  order, names, sizes   layout.c
+ *   check_clashes  names in C            clashes.c
  *   emit_*         C, manifest, pages    emit_*.c
  *
  * Output depends on the input alone. */
@@ -10,6 +11,9 @@
 #include "schema/refine.h"
 
 void layout_schema(Schema *schema);
+
+/* Reports what would have the same name in C as something else, of schemas that were laid out. */
+void check_clashes(Schema *const *schemas, size_t count);
 
 /* Reports tables whose @status is not what the C files under `directory` do. */
 void check_status(Schema *schema, const char *directory);

@@ -2,7 +2,9 @@
  *
  * Every type of Schema.order gets the same functions, one level deep: each calls those of its
  * parts. What has no name in the schema is static. A function that would do nothing is left out,
- * and so is every call of it. */
+ * and so is every call of it. Functions are called as their type and what they do, and no such end is
+ * the end of another (_to_json, but not _json): so those of two types do not meet. clashes.c sees to
+ * the rest. */
 #include "emit.h"
 
 #include <inttypes.h>
@@ -756,7 +758,7 @@ static void emit_public_functions(const Schema *schema, const Type *type, Buf *b
     if (version) {
         out(buf, "    codec_write_u8(&w, %u);\n", schema->major);
     }
-    out(buf, "    %s%s_write(&w, v);\n    return codec_write_end(&w);\n}\n\n", type->fn, key);
+    out(buf, "    %s_write%s(&w, v);\n    return codec_write_end(&w);\n}\n\n", type->fn, key);
     out(buf,
         "int %s_decode(const void *data, size_t len, %s *v_out, CodecError *error)\n{\n"
         "    CodecReader r = codec_read_start(data, len, error);\n    %s v;\n\n"
@@ -765,7 +767,7 @@ static void emit_public_functions(const Schema *schema, const Type *type, Buf *b
     if (version) {
         out(buf, "    codec_read_version(&r, %u);\n", schema->major);
     }
-    out(buf, "    %s%s_read%s(&r, &v);\n", type->fn, key, grows(type) && version ? "_top" : "");
+    out(buf, "    %s_read%s%s(&r, &v);\n", type->fn, key, grows(type) && version ? "_top" : "");
     if (!version || type->kind != TYPE_RECORD) {
         out(buf, "    codec_read_all(&r);\n");
     }

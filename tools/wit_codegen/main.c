@@ -121,6 +121,12 @@ int main(int argc, char **argv)
         tables += job.schemas[i]->table_count;
         types += job.schemas[i]->type_count;
     }
+    if (mistake_count() == 0) {
+        for (size_t i = 0; i < job.count; i++) {
+            layout_schema(job.schemas[i]);
+        }
+        check_clashes(job.schemas, job.count);
+    }
     for (size_t i = 0; i < job.count && job.src != NULL && mistake_count() == 0; i++) {
         check_status(job.schemas[i], job.src);
     }
@@ -128,9 +134,6 @@ int main(int argc, char **argv)
     int status = mistake_count() == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
     if (status == EXIT_SUCCESS && !check_only) {
         qsort(job.schemas, job.count, sizeof *job.schemas, by_base);
-        for (size_t i = 0; i < job.count; i++) {
-            layout_schema(job.schemas[i]);
-        }
         generate(&job);
     }
     if (status == EXIT_SUCCESS) {
