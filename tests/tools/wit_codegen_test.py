@@ -5,6 +5,7 @@ Each tests/schemas/bad/*.wit has mistakes of one kind and begins with the messag
 `// expect LINE:COLUMN: TEXT`: these, all of these and nothing else. The last line is
 `wit-schema-test: N passed, N failed`.
 """
+import csv
 import glob
 import os
 import re
@@ -135,6 +136,49 @@ def tables_are_sorted_by_number_and_package(tool, _):
     return problems
 
 
+HOSTILE = """/// A package */ of /* texts, and of ??/ and \\
+/// @dbi-base(0)
+/// @owner(the "shop" team, Berlin | ??/)
+package test:shop@1.0.0;
+interface x {
+    /// Paths such as /var/jobs/*.log and /*/
+    record r {
+        /// All of */*/**/
+        a: u8,
+    }
+    /// @frozen
+    /// @magic("??=\\"	")
+    record dbi0-rows-key { k: u8 }
+    record dbi0-rows-value { v: u8 }
+}
+"""
+
+
+def compiled(directory):
+    """What the compiler says of the generated files, with the warnings of the build."""
+    files = sorted(os.path.join(directory, f) for f in os.listdir(directory) if f.endswith(".c"))
+    flags = ("-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Werror -std=c11 -fsyntax-only "
+             "-D_GNU_SOURCE -Isrc -Iinclude -Igenerated -Itests").split()
+    return [line for name in files
+            for line in run(os.environ.get("CC", "cc"), *flags, f"-I{directory}", name).stderr.splitlines()[:4]]
+
+
+def text_of_a_schema_is_only_text(tool, _):
+    with tempfile.TemporaryDirectory() as directory:
+        schema = os.path.join(directory, "a.wit")
+        manifest = os.path.join(directory, "m.csv")
+        write(schema, HOSTILE)
+        result = run(tool, "generate", "--out", directory, "--manifest", manifest, schema)
+        if result.returncode != 0:
+            return [result.stderr]
+        with open(manifest, encoding="utf-8", newline="") as file:
+            rows = list(csv.reader(file))
+        problems = compiled(directory)
+    if [len(row) for row in rows] != [7, 7] or rows[1][4] != 'the "shop" team, Berlin | ??/':
+        problems.append(str(rows))
+    return problems
+
+
 def main():
     tool = os.path.abspath(sys.argv[1])
     os.chdir(ROOT)
@@ -142,7 +186,7 @@ def main():
     constructs = "tests/schemas/constructs.wit"
     cases += [(cut_schema_is_refused_and_survived, constructs), (output_is_the_same_twice, constructs),
               (status_must_be_what_the_code_does, "--src"), (files_share_numbers_and_names, "files"),
-              (tables_are_sorted_by_number_and_package, "tables")]
+              (tables_are_sorted_by_number_and_package, "tables"), (text_of_a_schema_is_only_text, "text")]
     failed = 0
     for test, path in cases:
         problems = test(tool, path)

@@ -56,10 +56,12 @@ typedef struct Lever {
 bool refine_lever(const Type *record, const Member *field, const Refinement *refinement,
                   Lever *lever_out);
 
-const char *snake(const char *name); /* a-b -> a_b */
-const char *upper(const char *name); /* a-b -> A_B */
-const char *camel(const char *name); /* a-b -> AB, capitals first */
-const char *c_string(const char *text);
+const char *snake(const char *name);    /* a-b -> a_b */
+const char *upper(const char *name);    /* a-b -> A_B */
+const char *camel(const char *name);    /* a-b -> AB, capitals first */
+const char *c_string(const char *text); /* with its quotes */
+/* As it may stand in a comment, which it does not end. */
+const char *c_comment(const char *text);
 
 void emit_header(const Schema *schema, Buf *buf);
 void emit_source(const Schema *schema, Buf *buf);

@@ -12,7 +12,7 @@
 void emit_notice(const Schema *schema, Buf *buf, const char *file, const char *about)
 {
     out(buf, "/* %s - %s\n *\n * Generated from %s by tools/wit_codegen: change the schema. */\n",
-        file, about, schema->file);
+        file, about, c_comment(schema->file));
 }
 
 /* --- the header ----------------------------------------------------------------------------- */
@@ -67,7 +67,7 @@ static void emit_flags(const Type *type, Buf *buf)
 static void emit_struct(const Type *type, Buf *buf)
 {
     if (type->doc != NULL && type->doc[0] != '\0') {
-        out(buf, "/* %s */\n", type->doc);
+        out(buf, "/* %s */\n", c_comment(type->doc));
     }
     switch (type->kind) {
     case TYPE_ENUM:
@@ -104,7 +104,7 @@ static void emit_struct(const Type *type, Buf *buf)
         for (size_t i = 0; i < type->member_count; i++) {
             const Member *member = &type->members[i];
             out(buf, "    %s %s;", member->type->c_name, snake(member->name));
-            out(buf, member->doc[0] != '\0' ? " /* %s */\n" : "%s\n", member->doc);
+            out(buf, member->doc[0] != '\0' ? " /* %s */\n" : "%s\n", c_comment(member->doc));
         }
         break;
     }
@@ -138,7 +138,8 @@ void emit_header(const Schema *schema, Buf *buf)
         " * empty value. */\n"
         "#ifndef SAPLING_GENERATED_WIT_%s_H\n#define SAPLING_GENERATED_WIT_%s_H\n\n"
         "#include \"common/codec.h\"\n\n",
-        name, schema->doc, schema->file, upper(schema->package), upper(schema->package));
+        name, c_comment(schema->doc), c_comment(schema->file), upper(schema->package),
+        upper(schema->package));
     for (size_t i = 0; i < schema->order_count; i++) {
         emit_struct(schema->order[i], buf);
     }
