@@ -546,7 +546,7 @@ static int wit_runtime_intent_check(const WitRuntimeIntent *v, CodecError *error
     }
     {
         bool bad = false;
-        bool holds = ((((uint64_t)v->flags >> 0 & 1) != 0) == (v->kind == 1));
+        bool holds = codec_truths_equal((((uint64_t)v->flags >> 0 & 1) != 0), (codec_number_compare(codec_number_u(v->kind), codec_number_u(UINT64_C(1))) == 0));
         if (bad || !holds) {
             return codec_broken(error, "record intent", "", "flags.has-due == (kind == timer-arm)");
         }

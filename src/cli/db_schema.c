@@ -26,6 +26,7 @@ typedef struct View {
 
 /* The runtime's tables are the first of the generated ones, which may be of other packages too. */
 _Static_assert(WIT_RUNTIME_DBI_BASE == 0, "the first table is the runtime's");
+_Static_assert(MOST_DBI == SAP_MAX_DBI, "schemas number tables as files do");
 
 static size_t table_count(const View *view)
 {

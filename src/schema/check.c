@@ -172,7 +172,11 @@ static void add_row(Schema *schema, Type *type)
     size_t len = strlen(end);
     bool key = len > 5 && strcmp(end + len - 4, "-key") == 0;
     bool value = len > 7 && strcmp(end + len - 6, "-value") == 0;
-    if (type->kind != TYPE_RECORD || *end != '-' || (!key && !value) || dbi > UINT16_MAX) {
+    if (dbi > MOST_DBI || (type->name[3] == '0' && end > type->name + 4)) {
+        mistake(type->at, "the number of a table is 0 to %d, without zeros in front", MOST_DBI);
+        return;
+    }
+    if (type->kind != TYPE_RECORD || *end != '-' || (!key && !value)) {
         mistake(type->at, "a name that begins with dbi and a number is dbi<N>-<name>-key or "
                           "dbi<N>-<name>-value, of a record");
         return;

@@ -167,6 +167,8 @@ struct Type {
     const char *fn; /* what its functions begin with */
 };
 
+enum { MOST_DBI = 1023 }; /* the number of the last table that a file can have */
+
 typedef struct Table {
     uint32_t dbi;
     const char *name;

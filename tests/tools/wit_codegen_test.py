@@ -179,6 +179,41 @@ def text_of_a_schema_is_only_text(tool, _):
     return problems
 
 
+ALWAYS = """package test:always@1.0.0;
+interface x {
+    enum state { open, paid }
+    /// @refine(state >= open)
+    /// @refine(state == state || !(open <= state))
+    /// @refine(a == a && b != !a)
+    /// @refine(!a == b)
+    /// @refine(d == d || d < d)
+    /// @refine(1 < 2)
+    /// @refine(1.0 < 2.0)
+    /// @refine(true == true && -1.0 / 3.0 < - -1.0)
+    /// @refine((n > 1) == b || has(o) == a)
+    /// @refine(has(o) == has(o) && n / n == 1)
+    record r { state: state, a: bool, b: bool, d: f64, n: u8, o: option<u8> }
+}
+"""
+
+
+def refinements_that_always_hold_compile(tool, _):
+    with tempfile.TemporaryDirectory() as directory:
+        schema = os.path.join(directory, "a.wit")
+        write(schema, ALWAYS)
+        result = run(tool, "generate", "--out", directory, schema)
+        return compiled(directory) if result.returncode == 0 else [result.stderr]
+
+
+def a_manifest_needs_a_table(tool, _):
+    with tempfile.TemporaryDirectory() as directory:
+        schema = os.path.join(directory, "a.wit")
+        write(schema, ALWAYS)
+        result = run(tool, "generate", "--out", directory, "--manifest", os.path.join(directory, "m.csv"), schema)
+        ok = result.returncode == 2 and "needs a schema with tables" in result.stderr
+        return [] if ok and os.listdir(directory) == ["a.wit"] else [f"{result} {os.listdir(directory)}"]
+
+
 def main():
     tool = os.path.abspath(sys.argv[1])
     os.chdir(ROOT)
@@ -186,7 +221,8 @@ def main():
     constructs = "tests/schemas/constructs.wit"
     cases += [(cut_schema_is_refused_and_survived, constructs), (output_is_the_same_twice, constructs),
               (status_must_be_what_the_code_does, "--src"), (files_share_numbers_and_names, "files"),
-              (tables_are_sorted_by_number_and_package, "tables"), (text_of_a_schema_is_only_text, "text")]
+              (tables_are_sorted_by_number_and_package, "tables"), (text_of_a_schema_is_only_text, "text"),
+              (refinements_that_always_hold_compile, "always"), (a_manifest_needs_a_table, "manifest")]
     failed = 0
     for test, path in cases:
         problems = test(tool, path)

@@ -64,8 +64,7 @@ static void emit_path(Buf *buf, const Type *record, const Member *field, const E
         } else {
             out(buf, "(((uint64_t)v->%s >> %zu & 1) != 0)", path, bit);
         }
-    } else if (type->kind == TYPE_BOOL || type->kind == TYPE_ENUM || type->kind == TYPE_F32 ||
-               type->kind == TYPE_F64) {
+    } else if (type->kind == TYPE_BOOL || type->kind == TYPE_F32 || type->kind == TYPE_F64) {
         out(buf, type->kind == TYPE_F32 ? "(double)v->%s" : "v->%s", path);
     } else {
         out(buf, "codec_number_%c(v->%s)", type_is_signed(type->kind) ? 's' : 'u', path);
@@ -89,7 +88,16 @@ static void emit_binary(Buf *buf, const Type *record, const Member *field, const
         out(buf, ", &bad)");
         return;
     }
-    if (type != OF_INTEGER) {
+    if (type == OF_BOOL && (expr->op[0] == '=' || expr->op[0] == '!')) {
+        out(buf, "%scodec_truths_equal(", expr->op[0] == '!' ? "!" : "");
+        emit_expr(buf, record, field, expr->left);
+        out(buf, ", ");
+        emit_expr(buf, record, field, expr->right);
+        out(buf, ")");
+        return;
+    }
+    /* Cases are compared as numbers: compilers warn of one that is never below 0. */
+    if (type != OF_INTEGER && type != OF_CASE) {
         out(buf, "(");
         emit_expr(buf, record, field, expr->left);
         out(buf, " %s ", expr->op);
@@ -126,6 +134,7 @@ static void emit_expr(Buf *buf, const Type *record, const Member *field, const E
 {
     switch (expr->kind) {
     case EXPR_NUMBER:
+    case EXPR_CASE:
         out(buf, "codec_number_u(UINT64_C(%" PRIu64 "))", expr->number);
         return;
     case EXPR_REAL:
@@ -133,9 +142,6 @@ static void emit_expr(Buf *buf, const Type *record, const Member *field, const E
         return;
     case EXPR_TRUTH:
         out(buf, expr->number != 0 ? "true" : "false");
-        return;
-    case EXPR_CASE:
-        out(buf, "%" PRIu64, expr->number);
         return;
     case EXPR_PATH:
     case EXPR_LEN:

@@ -130,6 +130,9 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < job.count && job.src != NULL && mistake_count() == 0; i++) {
         check_status(job.schemas[i], job.src);
     }
+    if (job.manifest != NULL && tables == 0 && mistake_count() == 0) {
+        die("--manifest needs a schema with tables");
+    }
     report_mistakes();
     int status = mistake_count() == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
     if (status == EXIT_SUCCESS && !check_only) {
