@@ -93,7 +93,7 @@ static Expr *parse_unary(Lexer *lexer);
 /* Every way back to a level passes here. */
 static Expr *parse_nested(Lexer *lexer, Expr *(*parse)(Lexer *lexer))
 {
-    if (lexer_too_deep(lexer)) {
+    if (lexer_too_deep(lexer) || lexer_too_long(lexer)) {
         while (lexer->now.kind != TOKEN_END) {
             lexer_next(lexer);
         }

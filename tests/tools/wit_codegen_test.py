@@ -214,6 +214,30 @@ def a_manifest_needs_a_table(tool, _):
         return [] if ok and os.listdir(directory) == ["a.wit"] else [f"{result} {os.listdir(directory)}"]
 
 
+def schemas_beyond_all_bounds_get_an_answer(tool, _):
+    def declared(*lines):
+        return "package test:large@1.0.0;\ninterface x {\n" + "\n".join(lines) + "\n}\n"
+    problems = []
+    tuples = ["type t0 = tuple<u8, u8>;"] + [f"type t{i} = tuple<t{i - 1}, t{i - 1}>;" for i in range(1, 40)]
+    records = ["record r0 { a: u8 }"] + [f"record r{i} {{ a: r{i - 1}, b: r{i - 1} }}" for i in range(1, 64)]
+    for text, message in (
+            (declared("/// @refine(" + "a + " * 200000 + "a > 0)", "record r { a: u8 }"),
+             "3:525: more than 128 terms in one expression"),
+            (declared(*tuples, "record r { a: t39 }"),
+             "10:11: a value of this type has more than 256 parts: make records of it"),
+            (declared(*records, "record last { a: list<tuple<r63, r63>> }"),
+             "19:8: a value of this type has more than 131072 parts"),
+            (declared(*(f"record r{i} {{ a: r{i + 1} }}" for i in range(50000)), "record r50000 { a: u8 }"),
+             "10003:8: more than 10000 types in one file")):
+        with tempfile.TemporaryDirectory() as directory:
+            schema = os.path.join(directory, "a.wit")
+            write(schema, text)
+            result = run(tool, "generate", "--out", directory, schema)
+            if result.returncode != 1 or result.stderr != f"{schema}:{message}\n":
+                problems.append(f"{message}: {result.returncode} {result.stderr[-200:]}")
+    return problems
+
+
 def main():
     tool = os.path.abspath(sys.argv[1])
     os.chdir(ROOT)
@@ -222,7 +246,8 @@ def main():
     cases += [(cut_schema_is_refused_and_survived, constructs), (output_is_the_same_twice, constructs),
               (status_must_be_what_the_code_does, "--src"), (files_share_numbers_and_names, "files"),
               (tables_are_sorted_by_number_and_package, "tables"), (text_of_a_schema_is_only_text, "text"),
-              (refinements_that_always_hold_compile, "always"), (a_manifest_needs_a_table, "manifest")]
+              (refinements_that_always_hold_compile, "always"), (a_manifest_needs_a_table, "manifest"),
+              (schemas_beyond_all_bounds_get_an_answer, "bounds")]
     failed = 0
     for test, path in cases:
         problems = test(tool, path)
