@@ -77,6 +77,24 @@ static void check_names(const Schema *schema)
     }
 }
 
+/* A list of what is u8 by another name is bytes too. */
+static void find_bytes(Type *type)
+{
+    for (size_t i = 0; i < type->member_count; i++) {
+        if (type->members[i].type != NULL) {
+            find_bytes(type->members[i].type);
+        }
+    }
+    if (type->kind == TYPE_ALIAS && type->target != NULL) {
+        find_bytes(type->target);
+    }
+    const Type *of = type->kind == TYPE_LIST ? real_type(type->members[0].type) : NULL;
+    if (of != NULL && of->kind == TYPE_U8) {
+        type->kind = TYPE_BYTES;
+        type->member_count = 0;
+    }
+}
+
 /* How many values are in one of the type, of a list one element; with `declared`, also those in types
  * that have names. Stops to count above MOST_PARTS. */
 static uint32_t count_parts(Type *type, bool declared)
@@ -302,6 +320,9 @@ static void check_schema(Schema *schema)
     }
     for (size_t i = 0; i < schema->type_count; i++) {
         find_cycle(schema->types[i]);
+    }
+    for (size_t i = 0; i < schema->type_count; i++) {
+        find_bytes(schema->types[i]);
     }
     for (size_t i = 0; i < schema->type_count; i++) {
         Type *type = schema->types[i];
