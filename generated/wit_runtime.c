@@ -546,7 +546,7 @@ static int wit_runtime_intent_check(const WitRuntimeIntent *v, CodecError *error
     }
     {
         bool bad = false;
-        bool holds = ((((uint64_t)v->flags >> 0 & 1) != 0) == (v->kind == 1));
+        bool holds = codec_truths_equal((((uint64_t)v->flags >> 0 & 1) != 0), (codec_number_compare(codec_number_u(v->kind), codec_number_u(UINT64_C(1))) == 0));
         if (bad || !holds) {
             return codec_broken(error, "record intent", "", "flags.has-due == (kind == timer-arm)");
         }
@@ -1399,13 +1399,13 @@ int wit_runtime_dbi0_app_state_value_decode(const void *data, size_t len, WitRun
     return SAP_OK;
 }
 
-static void wit_runtime_dbi1_inbox_key_key_write(CodecWriter *w, const WitRuntimeDbi1InboxKey *v)
+static void wit_runtime_dbi1_inbox_key_write_key(CodecWriter *w, const WitRuntimeDbi1InboxKey *v)
 {
     codec_write_u64be(w, v->worker);
     codec_write_u64be(w, v->seq);
 }
 
-static void wit_runtime_dbi1_inbox_key_key_read(CodecReader *r, WitRuntimeDbi1InboxKey *v)
+static void wit_runtime_dbi1_inbox_key_read_key(CodecReader *r, WitRuntimeDbi1InboxKey *v)
 {
     v->worker = codec_read_u64be(r);
     if (codec_read_failed(r, "record dbi1-inbox-key", "worker")) {
@@ -1444,7 +1444,7 @@ int wit_runtime_dbi1_inbox_key_encode(const WitRuntimeDbi1InboxKey *v, Buf *buf,
         return rc;
     }
     CodecWriter w = codec_write_start(buf);
-    wit_runtime_dbi1_inbox_key_key_write(&w, v);
+    wit_runtime_dbi1_inbox_key_write_key(&w, v);
     return codec_write_end(&w);
 }
 
@@ -1454,7 +1454,7 @@ int wit_runtime_dbi1_inbox_key_decode(const void *data, size_t len, WitRuntimeDb
     WitRuntimeDbi1InboxKey v;
 
     memset(&v, 0, sizeof v);
-    wit_runtime_dbi1_inbox_key_key_read(&r, &v);
+    wit_runtime_dbi1_inbox_key_read_key(&r, &v);
     codec_read_all(&r);
     (void)codec_read_failed(&r, "record dbi1-inbox-key", "");
     if (r.rc != SAP_OK) {
@@ -1526,12 +1526,12 @@ int wit_runtime_dbi1_inbox_value_decode(const void *data, size_t len, WitRuntime
     return SAP_OK;
 }
 
-static void wit_runtime_dbi2_outbox_key_key_write(CodecWriter *w, const WitRuntimeDbi2OutboxKey *v)
+static void wit_runtime_dbi2_outbox_key_write_key(CodecWriter *w, const WitRuntimeDbi2OutboxKey *v)
 {
     codec_write_u64be(w, v->seq);
 }
 
-static void wit_runtime_dbi2_outbox_key_key_read(CodecReader *r, WitRuntimeDbi2OutboxKey *v)
+static void wit_runtime_dbi2_outbox_key_read_key(CodecReader *r, WitRuntimeDbi2OutboxKey *v)
 {
     v->seq = codec_read_u64be(r);
     if (codec_read_failed(r, "record dbi2-outbox-key", "seq")) {
@@ -1565,7 +1565,7 @@ int wit_runtime_dbi2_outbox_key_encode(const WitRuntimeDbi2OutboxKey *v, Buf *bu
         return rc;
     }
     CodecWriter w = codec_write_start(buf);
-    wit_runtime_dbi2_outbox_key_key_write(&w, v);
+    wit_runtime_dbi2_outbox_key_write_key(&w, v);
     return codec_write_end(&w);
 }
 
@@ -1575,7 +1575,7 @@ int wit_runtime_dbi2_outbox_key_decode(const void *data, size_t len, WitRuntimeD
     WitRuntimeDbi2OutboxKey v;
 
     memset(&v, 0, sizeof v);
-    wit_runtime_dbi2_outbox_key_key_read(&r, &v);
+    wit_runtime_dbi2_outbox_key_read_key(&r, &v);
     codec_read_all(&r);
     (void)codec_read_failed(&r, "record dbi2-outbox-key", "");
     if (r.rc != SAP_OK) {
@@ -1646,13 +1646,13 @@ int wit_runtime_dbi2_outbox_value_decode(const void *data, size_t len, WitRuntim
     return SAP_OK;
 }
 
-static void wit_runtime_dbi3_leases_key_key_write(CodecWriter *w, const WitRuntimeDbi3LeasesKey *v)
+static void wit_runtime_dbi3_leases_key_write_key(CodecWriter *w, const WitRuntimeDbi3LeasesKey *v)
 {
     codec_write_u64be(w, v->worker);
     codec_write_u64be(w, v->seq);
 }
 
-static void wit_runtime_dbi3_leases_key_key_read(CodecReader *r, WitRuntimeDbi3LeasesKey *v)
+static void wit_runtime_dbi3_leases_key_read_key(CodecReader *r, WitRuntimeDbi3LeasesKey *v)
 {
     v->worker = codec_read_u64be(r);
     if (codec_read_failed(r, "record dbi3-leases-key", "worker")) {
@@ -1691,7 +1691,7 @@ int wit_runtime_dbi3_leases_key_encode(const WitRuntimeDbi3LeasesKey *v, Buf *bu
         return rc;
     }
     CodecWriter w = codec_write_start(buf);
-    wit_runtime_dbi3_leases_key_key_write(&w, v);
+    wit_runtime_dbi3_leases_key_write_key(&w, v);
     return codec_write_end(&w);
 }
 
@@ -1701,7 +1701,7 @@ int wit_runtime_dbi3_leases_key_decode(const void *data, size_t len, WitRuntimeD
     WitRuntimeDbi3LeasesKey v;
 
     memset(&v, 0, sizeof v);
-    wit_runtime_dbi3_leases_key_key_read(&r, &v);
+    wit_runtime_dbi3_leases_key_read_key(&r, &v);
     codec_read_all(&r);
     (void)codec_read_failed(&r, "record dbi3-leases-key", "");
     if (r.rc != SAP_OK) {
@@ -1805,13 +1805,13 @@ int wit_runtime_dbi3_leases_value_decode(const void *data, size_t len, WitRuntim
     return SAP_OK;
 }
 
-static void wit_runtime_dbi4_timers_key_key_write(CodecWriter *w, const WitRuntimeDbi4TimersKey *v)
+static void wit_runtime_dbi4_timers_key_write_key(CodecWriter *w, const WitRuntimeDbi4TimersKey *v)
 {
     codec_write_u64be(w, (uint64_t)((uint64_t)v->due ^ UINT64_C(9223372036854775808)));
     codec_write_u64be(w, v->seq);
 }
 
-static void wit_runtime_dbi4_timers_key_key_read(CodecReader *r, WitRuntimeDbi4TimersKey *v)
+static void wit_runtime_dbi4_timers_key_read_key(CodecReader *r, WitRuntimeDbi4TimersKey *v)
 {
     v->due = (int64_t)(codec_read_u64be(r) ^ UINT64_C(9223372036854775808));
     if (codec_read_failed(r, "record dbi4-timers-key", "due")) {
@@ -1850,7 +1850,7 @@ int wit_runtime_dbi4_timers_key_encode(const WitRuntimeDbi4TimersKey *v, Buf *bu
         return rc;
     }
     CodecWriter w = codec_write_start(buf);
-    wit_runtime_dbi4_timers_key_key_write(&w, v);
+    wit_runtime_dbi4_timers_key_write_key(&w, v);
     return codec_write_end(&w);
 }
 
@@ -1860,7 +1860,7 @@ int wit_runtime_dbi4_timers_key_decode(const void *data, size_t len, WitRuntimeD
     WitRuntimeDbi4TimersKey v;
 
     memset(&v, 0, sizeof v);
-    wit_runtime_dbi4_timers_key_key_read(&r, &v);
+    wit_runtime_dbi4_timers_key_read_key(&r, &v);
     codec_read_all(&r);
     (void)codec_read_failed(&r, "record dbi4-timers-key", "");
     if (r.rc != SAP_OK) {
@@ -2054,13 +2054,13 @@ int wit_runtime_dbi5_dedupe_value_decode(const void *data, size_t len, WitRuntim
     return SAP_OK;
 }
 
-static void wit_runtime_dbi6_dead_letter_key_key_write(CodecWriter *w, const WitRuntimeDbi6DeadLetterKey *v)
+static void wit_runtime_dbi6_dead_letter_key_write_key(CodecWriter *w, const WitRuntimeDbi6DeadLetterKey *v)
 {
     codec_write_u64be(w, v->worker);
     codec_write_u64be(w, v->seq);
 }
 
-static void wit_runtime_dbi6_dead_letter_key_key_read(CodecReader *r, WitRuntimeDbi6DeadLetterKey *v)
+static void wit_runtime_dbi6_dead_letter_key_read_key(CodecReader *r, WitRuntimeDbi6DeadLetterKey *v)
 {
     v->worker = codec_read_u64be(r);
     if (codec_read_failed(r, "record dbi6-dead-letter-key", "worker")) {
@@ -2099,7 +2099,7 @@ int wit_runtime_dbi6_dead_letter_key_encode(const WitRuntimeDbi6DeadLetterKey *v
         return rc;
     }
     CodecWriter w = codec_write_start(buf);
-    wit_runtime_dbi6_dead_letter_key_key_write(&w, v);
+    wit_runtime_dbi6_dead_letter_key_write_key(&w, v);
     return codec_write_end(&w);
 }
 
@@ -2109,7 +2109,7 @@ int wit_runtime_dbi6_dead_letter_key_decode(const void *data, size_t len, WitRun
     WitRuntimeDbi6DeadLetterKey v;
 
     memset(&v, 0, sizeof v);
-    wit_runtime_dbi6_dead_letter_key_key_read(&r, &v);
+    wit_runtime_dbi6_dead_letter_key_read_key(&r, &v);
     codec_read_all(&r);
     (void)codec_read_failed(&r, "record dbi6-dead-letter-key", "");
     if (r.rc != SAP_OK) {

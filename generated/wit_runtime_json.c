@@ -56,12 +56,12 @@ static const char *const wit_runtime_message_kind_names[] = {
     "timer",
 };
 
-static json_t *wit_runtime_message_kind_json(const WitRuntimeMessageKind *v)
+static json_t *wit_runtime_message_kind_write_json(const WitRuntimeMessageKind *v)
 {
     return json_string(wit_runtime_message_kind_names[*v]);
 }
 
-static int wit_runtime_message_kind_unjson(const json_t *json, WitRuntimeMessageKind *v, CodecError *error)
+static int wit_runtime_message_kind_read_json(const json_t *json, WitRuntimeMessageKind *v, CodecError *error)
 {
     uint32_t number = 0;
     int rc = codec_json_read_case(json, wit_runtime_message_kind_names, 3, &number, error);
@@ -76,7 +76,7 @@ int wit_runtime_message_kind_to_json(const WitRuntimeMessageKind *v, json_t **js
     if (rc != SAP_OK) {
         return rc;
     }
-    json_t *json = wit_runtime_message_kind_json(v);
+    json_t *json = wit_runtime_message_kind_write_json(v);
     if (json == NULL) {
         return SAP_NOMEM;
     }
@@ -92,7 +92,7 @@ int wit_runtime_message_kind_from_json(const json_t *json, WitRuntimeMessageKind
     if (error != NULL) {
         error->text[0] = '\0';
     }
-    int rc = wit_runtime_message_kind_unjson(json, &v, error);
+    int rc = wit_runtime_message_kind_read_json(json, &v, error);
     (void)codec_blame(error, "enum message-kind", "", rc);
     if (rc == SAP_OK) {
         rc = wit_runtime_message_kind_validate(&v, error);
@@ -114,7 +114,7 @@ static const char *const wit_runtime_message_flags_names[] = {
     "has-trace",
 };
 
-static json_t *wit_runtime_message_flags_json(const WitRuntimeMessageFlags *v)
+static json_t *wit_runtime_message_flags_write_json(const WitRuntimeMessageFlags *v)
 {
     uint8_t bits[1];
 
@@ -122,7 +122,7 @@ static json_t *wit_runtime_message_flags_json(const WitRuntimeMessageFlags *v)
     return codec_json_flags(bits, wit_runtime_message_flags_names, 6);
 }
 
-static int wit_runtime_message_flags_unjson(const json_t *json, WitRuntimeMessageFlags *v, CodecError *error)
+static int wit_runtime_message_flags_read_json(const json_t *json, WitRuntimeMessageFlags *v, CodecError *error)
 {
     uint8_t bits[8] = {0};
     int rc = codec_json_read_flags(json, wit_runtime_message_flags_names, 6, bits, error);
@@ -137,7 +137,7 @@ int wit_runtime_message_flags_to_json(const WitRuntimeMessageFlags *v, json_t **
     if (rc != SAP_OK) {
         return rc;
     }
-    json_t *json = wit_runtime_message_flags_json(v);
+    json_t *json = wit_runtime_message_flags_write_json(v);
     if (json == NULL) {
         return SAP_NOMEM;
     }
@@ -153,7 +153,7 @@ int wit_runtime_message_flags_from_json(const json_t *json, WitRuntimeMessageFla
     if (error != NULL) {
         error->text[0] = '\0';
     }
-    int rc = wit_runtime_message_flags_unjson(json, &v, error);
+    int rc = wit_runtime_message_flags_read_json(json, &v, error);
     (void)codec_blame(error, "flags message-flags", "", rc);
     if (rc == SAP_OK) {
         rc = wit_runtime_message_flags_validate(&v, error);
@@ -183,7 +183,7 @@ static const char *const wit_runtime_message_names[] = {
     "body",
 };
 
-static json_t *wit_runtime_message_json(const WitRuntimeMessage *v)
+static json_t *wit_runtime_message_write_json(const WitRuntimeMessage *v)
 {
     json_t *json = json_object();
     bool ok = json != NULL;
@@ -191,8 +191,8 @@ static json_t *wit_runtime_message_json(const WitRuntimeMessage *v)
     ok = ok && codec_json_add(json, "major", codec_json_unsigned(v->major));
     ok = ok && codec_json_add(json, "minor", codec_json_unsigned(v->minor));
     ok = ok && codec_json_add(json, "frame-len", codec_json_unsigned(v->frame_len));
-    ok = ok && codec_json_add(json, "kind", wit_runtime_message_kind_json(&v->kind));
-    ok = ok && codec_json_add(json, "flags", wit_runtime_message_flags_json(&v->flags));
+    ok = ok && codec_json_add(json, "kind", wit_runtime_message_kind_write_json(&v->kind));
+    ok = ok && codec_json_add(json, "flags", wit_runtime_message_flags_write_json(&v->flags));
     ok = ok && codec_json_add(json, "reserved", codec_json_unsigned(v->reserved));
     ok = ok && codec_json_add(json, "to-worker", codec_json_signed(v->to_worker));
     ok = ok && codec_json_add(json, "route-worker", codec_json_signed(v->route_worker));
@@ -205,7 +205,7 @@ static json_t *wit_runtime_message_json(const WitRuntimeMessage *v)
     return codec_json_done(json, ok);
 }
 
-static int wit_runtime_message_unjson(const json_t *json, WitRuntimeMessage *v, CodecError *error)
+static int wit_runtime_message_read_json(const json_t *json, WitRuntimeMessage *v, CodecError *error)
 {
     int rc = codec_json_read_fields(json, wit_runtime_message_names, 14, error);
     if (rc == SAP_OK) {
@@ -221,11 +221,11 @@ static int wit_runtime_message_unjson(const json_t *json, WitRuntimeMessage *v, 
         (void)codec_blame(error, "record message", "frame-len", rc);
     }
     if (rc == SAP_OK) {
-        rc = wit_runtime_message_kind_unjson(json_object_get(json, "kind"), &v->kind, error);
+        rc = wit_runtime_message_kind_read_json(json_object_get(json, "kind"), &v->kind, error);
         (void)codec_blame(error, "record message", "kind", rc);
     }
     if (rc == SAP_OK) {
-        rc = wit_runtime_message_flags_unjson(json_object_get(json, "flags"), &v->flags, error);
+        rc = wit_runtime_message_flags_read_json(json_object_get(json, "flags"), &v->flags, error);
         (void)codec_blame(error, "record message", "flags", rc);
     }
     if (rc == SAP_OK) {
@@ -273,7 +273,7 @@ int wit_runtime_message_to_json(const WitRuntimeMessage *v, json_t **json_out, C
     if (rc != SAP_OK) {
         return rc;
     }
-    json_t *json = wit_runtime_message_json(v);
+    json_t *json = wit_runtime_message_write_json(v);
     if (json == NULL) {
         return SAP_NOMEM;
     }
@@ -289,7 +289,7 @@ int wit_runtime_message_from_json(const json_t *json, WitRuntimeMessage *v_out, 
     if (error != NULL) {
         error->text[0] = '\0';
     }
-    int rc = wit_runtime_message_unjson(json, &v, error);
+    int rc = wit_runtime_message_read_json(json, &v, error);
     (void)codec_blame(error, "record message", "", rc);
     if (rc == SAP_OK) {
         rc = wit_runtime_message_validate(&v, error);
@@ -307,12 +307,12 @@ static const char *const wit_runtime_intent_kind_names[] = {
     "timer-arm",
 };
 
-static json_t *wit_runtime_intent_kind_json(const WitRuntimeIntentKind *v)
+static json_t *wit_runtime_intent_kind_write_json(const WitRuntimeIntentKind *v)
 {
     return json_string(wit_runtime_intent_kind_names[*v]);
 }
 
-static int wit_runtime_intent_kind_unjson(const json_t *json, WitRuntimeIntentKind *v, CodecError *error)
+static int wit_runtime_intent_kind_read_json(const json_t *json, WitRuntimeIntentKind *v, CodecError *error)
 {
     uint32_t number = 0;
     int rc = codec_json_read_case(json, wit_runtime_intent_kind_names, 2, &number, error);
@@ -327,7 +327,7 @@ int wit_runtime_intent_kind_to_json(const WitRuntimeIntentKind *v, json_t **json
     if (rc != SAP_OK) {
         return rc;
     }
-    json_t *json = wit_runtime_intent_kind_json(v);
+    json_t *json = wit_runtime_intent_kind_write_json(v);
     if (json == NULL) {
         return SAP_NOMEM;
     }
@@ -343,7 +343,7 @@ int wit_runtime_intent_kind_from_json(const json_t *json, WitRuntimeIntentKind *
     if (error != NULL) {
         error->text[0] = '\0';
     }
-    int rc = wit_runtime_intent_kind_unjson(json, &v, error);
+    int rc = wit_runtime_intent_kind_read_json(json, &v, error);
     (void)codec_blame(error, "enum intent-kind", "", rc);
     if (rc == SAP_OK) {
         rc = wit_runtime_intent_kind_validate(&v, error);
@@ -360,7 +360,7 @@ static const char *const wit_runtime_intent_flags_names[] = {
     "has-due",
 };
 
-static json_t *wit_runtime_intent_flags_json(const WitRuntimeIntentFlags *v)
+static json_t *wit_runtime_intent_flags_write_json(const WitRuntimeIntentFlags *v)
 {
     uint8_t bits[1];
 
@@ -368,7 +368,7 @@ static json_t *wit_runtime_intent_flags_json(const WitRuntimeIntentFlags *v)
     return codec_json_flags(bits, wit_runtime_intent_flags_names, 1);
 }
 
-static int wit_runtime_intent_flags_unjson(const json_t *json, WitRuntimeIntentFlags *v, CodecError *error)
+static int wit_runtime_intent_flags_read_json(const json_t *json, WitRuntimeIntentFlags *v, CodecError *error)
 {
     uint8_t bits[8] = {0};
     int rc = codec_json_read_flags(json, wit_runtime_intent_flags_names, 1, bits, error);
@@ -383,7 +383,7 @@ int wit_runtime_intent_flags_to_json(const WitRuntimeIntentFlags *v, json_t **js
     if (rc != SAP_OK) {
         return rc;
     }
-    json_t *json = wit_runtime_intent_flags_json(v);
+    json_t *json = wit_runtime_intent_flags_write_json(v);
     if (json == NULL) {
         return SAP_NOMEM;
     }
@@ -399,7 +399,7 @@ int wit_runtime_intent_flags_from_json(const json_t *json, WitRuntimeIntentFlags
     if (error != NULL) {
         error->text[0] = '\0';
     }
-    int rc = wit_runtime_intent_flags_unjson(json, &v, error);
+    int rc = wit_runtime_intent_flags_read_json(json, &v, error);
     (void)codec_blame(error, "flags intent-flags", "", rc);
     if (rc == SAP_OK) {
         rc = wit_runtime_intent_flags_validate(&v, error);
@@ -424,7 +424,7 @@ static const char *const wit_runtime_intent_names[] = {
     "message",
 };
 
-static json_t *wit_runtime_intent_json(const WitRuntimeIntent *v)
+static json_t *wit_runtime_intent_write_json(const WitRuntimeIntent *v)
 {
     json_t *json = json_object();
     bool ok = json != NULL;
@@ -432,8 +432,8 @@ static json_t *wit_runtime_intent_json(const WitRuntimeIntent *v)
     ok = ok && codec_json_add(json, "major", codec_json_unsigned(v->major));
     ok = ok && codec_json_add(json, "minor", codec_json_unsigned(v->minor));
     ok = ok && codec_json_add(json, "frame-len", codec_json_unsigned(v->frame_len));
-    ok = ok && codec_json_add(json, "kind", wit_runtime_intent_kind_json(&v->kind));
-    ok = ok && codec_json_add(json, "flags", wit_runtime_intent_flags_json(&v->flags));
+    ok = ok && codec_json_add(json, "kind", wit_runtime_intent_kind_write_json(&v->kind));
+    ok = ok && codec_json_add(json, "flags", wit_runtime_intent_flags_write_json(&v->flags));
     ok = ok && codec_json_add(json, "reserved", codec_json_unsigned(v->reserved));
     ok = ok && codec_json_add(json, "due-ts", codec_json_signed(v->due_ts));
     ok = ok && codec_json_add(json, "message-len", codec_json_unsigned(v->message_len));
@@ -441,7 +441,7 @@ static json_t *wit_runtime_intent_json(const WitRuntimeIntent *v)
     return codec_json_done(json, ok);
 }
 
-static int wit_runtime_intent_unjson(const json_t *json, WitRuntimeIntent *v, CodecError *error)
+static int wit_runtime_intent_read_json(const json_t *json, WitRuntimeIntent *v, CodecError *error)
 {
     int rc = codec_json_read_fields(json, wit_runtime_intent_names, 9, error);
     if (rc == SAP_OK) {
@@ -457,11 +457,11 @@ static int wit_runtime_intent_unjson(const json_t *json, WitRuntimeIntent *v, Co
         (void)codec_blame(error, "record intent", "frame-len", rc);
     }
     if (rc == SAP_OK) {
-        rc = wit_runtime_intent_kind_unjson(json_object_get(json, "kind"), &v->kind, error);
+        rc = wit_runtime_intent_kind_read_json(json_object_get(json, "kind"), &v->kind, error);
         (void)codec_blame(error, "record intent", "kind", rc);
     }
     if (rc == SAP_OK) {
-        rc = wit_runtime_intent_flags_unjson(json_object_get(json, "flags"), &v->flags, error);
+        rc = wit_runtime_intent_flags_read_json(json_object_get(json, "flags"), &v->flags, error);
         (void)codec_blame(error, "record intent", "flags", rc);
     }
     if (rc == SAP_OK) {
@@ -489,7 +489,7 @@ int wit_runtime_intent_to_json(const WitRuntimeIntent *v, json_t **json_out, Cod
     if (rc != SAP_OK) {
         return rc;
     }
-    json_t *json = wit_runtime_intent_json(v);
+    json_t *json = wit_runtime_intent_write_json(v);
     if (json == NULL) {
         return SAP_NOMEM;
     }
@@ -505,7 +505,7 @@ int wit_runtime_intent_from_json(const json_t *json, WitRuntimeIntent *v_out, Co
     if (error != NULL) {
         error->text[0] = '\0';
     }
-    int rc = wit_runtime_intent_unjson(json, &v, error);
+    int rc = wit_runtime_intent_read_json(json, &v, error);
     (void)codec_blame(error, "record intent", "", rc);
     if (rc == SAP_OK) {
         rc = wit_runtime_intent_validate(&v, error);
@@ -527,12 +527,12 @@ static const char *const wit_runtime_replay_kind_names[] = {
     "dead-letter",
 };
 
-static json_t *wit_runtime_replay_kind_json(const WitRuntimeReplayKind *v)
+static json_t *wit_runtime_replay_kind_write_json(const WitRuntimeReplayKind *v)
 {
     return json_string(wit_runtime_replay_kind_names[*v]);
 }
 
-static int wit_runtime_replay_kind_unjson(const json_t *json, WitRuntimeReplayKind *v, CodecError *error)
+static int wit_runtime_replay_kind_read_json(const json_t *json, WitRuntimeReplayKind *v, CodecError *error)
 {
     uint32_t number = 0;
     int rc = codec_json_read_case(json, wit_runtime_replay_kind_names, 6, &number, error);
@@ -547,7 +547,7 @@ int wit_runtime_replay_kind_to_json(const WitRuntimeReplayKind *v, json_t **json
     if (rc != SAP_OK) {
         return rc;
     }
-    json_t *json = wit_runtime_replay_kind_json(v);
+    json_t *json = wit_runtime_replay_kind_write_json(v);
     if (json == NULL) {
         return SAP_NOMEM;
     }
@@ -563,7 +563,7 @@ int wit_runtime_replay_kind_from_json(const json_t *json, WitRuntimeReplayKind *
     if (error != NULL) {
         error->text[0] = '\0';
     }
-    int rc = wit_runtime_replay_kind_unjson(json, &v, error);
+    int rc = wit_runtime_replay_kind_read_json(json, &v, error);
     (void)codec_blame(error, "enum replay-kind", "", rc);
     if (rc == SAP_OK) {
         rc = wit_runtime_replay_kind_validate(&v, error);
@@ -585,12 +585,12 @@ static const char *const wit_runtime_replay_event_names[] = {
     "frame",
 };
 
-static json_t *wit_runtime_replay_event_json(const WitRuntimeReplayEvent *v)
+static json_t *wit_runtime_replay_event_write_json(const WitRuntimeReplayEvent *v)
 {
     json_t *json = json_object();
     bool ok = json != NULL;
 
-    ok = ok && codec_json_add(json, "kind", wit_runtime_replay_kind_json(&v->kind));
+    ok = ok && codec_json_add(json, "kind", wit_runtime_replay_kind_write_json(&v->kind));
     ok = ok && codec_json_add(json, "worker", codec_json_signed(v->worker));
     ok = ok && codec_json_add(json, "seq", codec_json_unsigned(v->seq));
     ok = ok && codec_json_add(json, "rc", codec_json_signed(v->rc));
@@ -599,11 +599,11 @@ static json_t *wit_runtime_replay_event_json(const WitRuntimeReplayEvent *v)
     return codec_json_done(json, ok);
 }
 
-static int wit_runtime_replay_event_unjson(const json_t *json, WitRuntimeReplayEvent *v, CodecError *error)
+static int wit_runtime_replay_event_read_json(const json_t *json, WitRuntimeReplayEvent *v, CodecError *error)
 {
     int rc = codec_json_read_fields(json, wit_runtime_replay_event_names, 6, error);
     if (rc == SAP_OK) {
-        rc = wit_runtime_replay_kind_unjson(json_object_get(json, "kind"), &v->kind, error);
+        rc = wit_runtime_replay_kind_read_json(json_object_get(json, "kind"), &v->kind, error);
         (void)codec_blame(error, "record replay-event", "kind", rc);
     }
     if (rc == SAP_OK) {
@@ -635,7 +635,7 @@ int wit_runtime_replay_event_to_json(const WitRuntimeReplayEvent *v, json_t **js
     if (rc != SAP_OK) {
         return rc;
     }
-    json_t *json = wit_runtime_replay_event_json(v);
+    json_t *json = wit_runtime_replay_event_write_json(v);
     if (json == NULL) {
         return SAP_NOMEM;
     }
@@ -651,7 +651,7 @@ int wit_runtime_replay_event_from_json(const json_t *json, WitRuntimeReplayEvent
     if (error != NULL) {
         error->text[0] = '\0';
     }
-    int rc = wit_runtime_replay_event_unjson(json, &v, error);
+    int rc = wit_runtime_replay_event_read_json(json, &v, error);
     (void)codec_blame(error, "record replay-event", "", rc);
     if (rc == SAP_OK) {
         rc = wit_runtime_replay_event_validate(&v, error);
@@ -669,7 +669,7 @@ static const char *const wit_runtime_schema_marker_names[] = {
     "minor",
 };
 
-static json_t *wit_runtime_schema_marker_json(const WitRuntimeSchemaMarker *v)
+static json_t *wit_runtime_schema_marker_write_json(const WitRuntimeSchemaMarker *v)
 {
     json_t *json = json_object();
     bool ok = json != NULL;
@@ -679,7 +679,7 @@ static json_t *wit_runtime_schema_marker_json(const WitRuntimeSchemaMarker *v)
     return codec_json_done(json, ok);
 }
 
-static int wit_runtime_schema_marker_unjson(const json_t *json, WitRuntimeSchemaMarker *v, CodecError *error)
+static int wit_runtime_schema_marker_read_json(const json_t *json, WitRuntimeSchemaMarker *v, CodecError *error)
 {
     int rc = codec_json_read_fields(json, wit_runtime_schema_marker_names, 2, error);
     if (rc == SAP_OK) {
@@ -699,7 +699,7 @@ int wit_runtime_schema_marker_to_json(const WitRuntimeSchemaMarker *v, json_t **
     if (rc != SAP_OK) {
         return rc;
     }
-    json_t *json = wit_runtime_schema_marker_json(v);
+    json_t *json = wit_runtime_schema_marker_write_json(v);
     if (json == NULL) {
         return SAP_NOMEM;
     }
@@ -715,7 +715,7 @@ int wit_runtime_schema_marker_from_json(const json_t *json, WitRuntimeSchemaMark
     if (error != NULL) {
         error->text[0] = '\0';
     }
-    int rc = wit_runtime_schema_marker_unjson(json, &v, error);
+    int rc = wit_runtime_schema_marker_read_json(json, &v, error);
     (void)codec_blame(error, "record schema-marker", "", rc);
     if (rc == SAP_OK) {
         rc = wit_runtime_schema_marker_validate(&v, error);
@@ -732,7 +732,7 @@ static const char *const wit_runtime_high_water_mark_names[] = {
     "last",
 };
 
-static json_t *wit_runtime_high_water_mark_json(const WitRuntimeHighWaterMark *v)
+static json_t *wit_runtime_high_water_mark_write_json(const WitRuntimeHighWaterMark *v)
 {
     json_t *json = json_object();
     bool ok = json != NULL;
@@ -741,7 +741,7 @@ static json_t *wit_runtime_high_water_mark_json(const WitRuntimeHighWaterMark *v
     return codec_json_done(json, ok);
 }
 
-static int wit_runtime_high_water_mark_unjson(const json_t *json, WitRuntimeHighWaterMark *v, CodecError *error)
+static int wit_runtime_high_water_mark_read_json(const json_t *json, WitRuntimeHighWaterMark *v, CodecError *error)
 {
     int rc = codec_json_read_fields(json, wit_runtime_high_water_mark_names, 1, error);
     if (rc == SAP_OK) {
@@ -757,7 +757,7 @@ int wit_runtime_high_water_mark_to_json(const WitRuntimeHighWaterMark *v, json_t
     if (rc != SAP_OK) {
         return rc;
     }
-    json_t *json = wit_runtime_high_water_mark_json(v);
+    json_t *json = wit_runtime_high_water_mark_write_json(v);
     if (json == NULL) {
         return SAP_NOMEM;
     }
@@ -773,7 +773,7 @@ int wit_runtime_high_water_mark_from_json(const json_t *json, WitRuntimeHighWate
     if (error != NULL) {
         error->text[0] = '\0';
     }
-    int rc = wit_runtime_high_water_mark_unjson(json, &v, error);
+    int rc = wit_runtime_high_water_mark_read_json(json, &v, error);
     (void)codec_blame(error, "record high-water-mark", "", rc);
     if (rc == SAP_OK) {
         rc = wit_runtime_high_water_mark_validate(&v, error);
@@ -790,7 +790,7 @@ static const char *const wit_runtime_queue_name_names[] = {
     "worker",
 };
 
-static json_t *wit_runtime_queue_name_json(const WitRuntimeQueueName *v)
+static json_t *wit_runtime_queue_name_write_json(const WitRuntimeQueueName *v)
 {
     json_t *json = json_object();
     bool ok = json != NULL;
@@ -799,7 +799,7 @@ static json_t *wit_runtime_queue_name_json(const WitRuntimeQueueName *v)
     return codec_json_done(json, ok);
 }
 
-static int wit_runtime_queue_name_unjson(const json_t *json, WitRuntimeQueueName *v, CodecError *error)
+static int wit_runtime_queue_name_read_json(const json_t *json, WitRuntimeQueueName *v, CodecError *error)
 {
     int rc = codec_json_read_fields(json, wit_runtime_queue_name_names, 1, error);
     if (rc == SAP_OK) {
@@ -815,7 +815,7 @@ int wit_runtime_queue_name_to_json(const WitRuntimeQueueName *v, json_t **json_o
     if (rc != SAP_OK) {
         return rc;
     }
-    json_t *json = wit_runtime_queue_name_json(v);
+    json_t *json = wit_runtime_queue_name_write_json(v);
     if (json == NULL) {
         return SAP_NOMEM;
     }
@@ -831,7 +831,7 @@ int wit_runtime_queue_name_from_json(const json_t *json, WitRuntimeQueueName *v_
     if (error != NULL) {
         error->text[0] = '\0';
     }
-    int rc = wit_runtime_queue_name_unjson(json, &v, error);
+    int rc = wit_runtime_queue_name_read_json(json, &v, error);
     (void)codec_blame(error, "record queue-name", "", rc);
     if (rc == SAP_OK) {
         rc = wit_runtime_queue_name_validate(&v, error);
@@ -849,7 +849,7 @@ static const char *const wit_runtime_retry_key_names[] = {
     "id",
 };
 
-static json_t *wit_runtime_retry_key_json(const WitRuntimeRetryKey *v)
+static json_t *wit_runtime_retry_key_write_json(const WitRuntimeRetryKey *v)
 {
     json_t *json = json_object();
     bool ok = json != NULL;
@@ -859,7 +859,7 @@ static json_t *wit_runtime_retry_key_json(const WitRuntimeRetryKey *v)
     return codec_json_done(json, ok);
 }
 
-static int wit_runtime_retry_key_unjson(const json_t *json, WitRuntimeRetryKey *v, CodecError *error)
+static int wit_runtime_retry_key_read_json(const json_t *json, WitRuntimeRetryKey *v, CodecError *error)
 {
     int rc = codec_json_read_fields(json, wit_runtime_retry_key_names, 2, error);
     if (rc == SAP_OK) {
@@ -879,7 +879,7 @@ int wit_runtime_retry_key_to_json(const WitRuntimeRetryKey *v, json_t **json_out
     if (rc != SAP_OK) {
         return rc;
     }
-    json_t *json = wit_runtime_retry_key_json(v);
+    json_t *json = wit_runtime_retry_key_write_json(v);
     if (json == NULL) {
         return SAP_NOMEM;
     }
@@ -895,7 +895,7 @@ int wit_runtime_retry_key_from_json(const json_t *json, WitRuntimeRetryKey *v_ou
     if (error != NULL) {
         error->text[0] = '\0';
     }
-    int rc = wit_runtime_retry_key_unjson(json, &v, error);
+    int rc = wit_runtime_retry_key_read_json(json, &v, error);
     (void)codec_blame(error, "record retry-key", "", rc);
     if (rc == SAP_OK) {
         rc = wit_runtime_retry_key_validate(&v, error);
@@ -912,7 +912,7 @@ static const char *const wit_runtime_retry_value_names[] = {
     "count",
 };
 
-static json_t *wit_runtime_retry_value_json(const WitRuntimeRetryValue *v)
+static json_t *wit_runtime_retry_value_write_json(const WitRuntimeRetryValue *v)
 {
     json_t *json = json_object();
     bool ok = json != NULL;
@@ -921,7 +921,7 @@ static json_t *wit_runtime_retry_value_json(const WitRuntimeRetryValue *v)
     return codec_json_done(json, ok);
 }
 
-static int wit_runtime_retry_value_unjson(const json_t *json, WitRuntimeRetryValue *v, CodecError *error)
+static int wit_runtime_retry_value_read_json(const json_t *json, WitRuntimeRetryValue *v, CodecError *error)
 {
     int rc = codec_json_read_fields(json, wit_runtime_retry_value_names, 1, error);
     if (rc == SAP_OK) {
@@ -937,7 +937,7 @@ int wit_runtime_retry_value_to_json(const WitRuntimeRetryValue *v, json_t **json
     if (rc != SAP_OK) {
         return rc;
     }
-    json_t *json = wit_runtime_retry_value_json(v);
+    json_t *json = wit_runtime_retry_value_write_json(v);
     if (json == NULL) {
         return SAP_NOMEM;
     }
@@ -953,7 +953,7 @@ int wit_runtime_retry_value_from_json(const json_t *json, WitRuntimeRetryValue *
     if (error != NULL) {
         error->text[0] = '\0';
     }
-    int rc = wit_runtime_retry_value_unjson(json, &v, error);
+    int rc = wit_runtime_retry_value_read_json(json, &v, error);
     (void)codec_blame(error, "record retry-value", "", rc);
     if (rc == SAP_OK) {
         rc = wit_runtime_retry_value_validate(&v, error);
@@ -971,7 +971,7 @@ static const char *const wit_runtime_seen_key_names[] = {
     "id",
 };
 
-static json_t *wit_runtime_seen_key_json(const WitRuntimeSeenKey *v)
+static json_t *wit_runtime_seen_key_write_json(const WitRuntimeSeenKey *v)
 {
     json_t *json = json_object();
     bool ok = json != NULL;
@@ -981,7 +981,7 @@ static json_t *wit_runtime_seen_key_json(const WitRuntimeSeenKey *v)
     return codec_json_done(json, ok);
 }
 
-static int wit_runtime_seen_key_unjson(const json_t *json, WitRuntimeSeenKey *v, CodecError *error)
+static int wit_runtime_seen_key_read_json(const json_t *json, WitRuntimeSeenKey *v, CodecError *error)
 {
     int rc = codec_json_read_fields(json, wit_runtime_seen_key_names, 2, error);
     if (rc == SAP_OK) {
@@ -1001,7 +1001,7 @@ int wit_runtime_seen_key_to_json(const WitRuntimeSeenKey *v, json_t **json_out, 
     if (rc != SAP_OK) {
         return rc;
     }
-    json_t *json = wit_runtime_seen_key_json(v);
+    json_t *json = wit_runtime_seen_key_write_json(v);
     if (json == NULL) {
         return SAP_NOMEM;
     }
@@ -1017,7 +1017,7 @@ int wit_runtime_seen_key_from_json(const json_t *json, WitRuntimeSeenKey *v_out,
     if (error != NULL) {
         error->text[0] = '\0';
     }
-    int rc = wit_runtime_seen_key_unjson(json, &v, error);
+    int rc = wit_runtime_seen_key_read_json(json, &v, error);
     (void)codec_blame(error, "record seen-key", "", rc);
     if (rc == SAP_OK) {
         rc = wit_runtime_seen_key_validate(&v, error);
@@ -1036,7 +1036,7 @@ static const char *const wit_runtime_seen_value_names[] = {
     "checksum",
 };
 
-static json_t *wit_runtime_seen_value_json(const WitRuntimeSeenValue *v)
+static json_t *wit_runtime_seen_value_write_json(const WitRuntimeSeenValue *v)
 {
     json_t *json = json_object();
     bool ok = json != NULL;
@@ -1047,7 +1047,7 @@ static json_t *wit_runtime_seen_value_json(const WitRuntimeSeenValue *v)
     return codec_json_done(json, ok);
 }
 
-static int wit_runtime_seen_value_unjson(const json_t *json, WitRuntimeSeenValue *v, CodecError *error)
+static int wit_runtime_seen_value_read_json(const json_t *json, WitRuntimeSeenValue *v, CodecError *error)
 {
     int rc = codec_json_read_fields(json, wit_runtime_seen_value_names, 3, error);
     if (rc == SAP_OK) {
@@ -1071,7 +1071,7 @@ int wit_runtime_seen_value_to_json(const WitRuntimeSeenValue *v, json_t **json_o
     if (rc != SAP_OK) {
         return rc;
     }
-    json_t *json = wit_runtime_seen_value_json(v);
+    json_t *json = wit_runtime_seen_value_write_json(v);
     if (json == NULL) {
         return SAP_NOMEM;
     }
@@ -1087,7 +1087,7 @@ int wit_runtime_seen_value_from_json(const json_t *json, WitRuntimeSeenValue *v_
     if (error != NULL) {
         error->text[0] = '\0';
     }
-    int rc = wit_runtime_seen_value_unjson(json, &v, error);
+    int rc = wit_runtime_seen_value_read_json(json, &v, error);
     (void)codec_blame(error, "record seen-value", "", rc);
     if (rc == SAP_OK) {
         rc = wit_runtime_seen_value_validate(&v, error);
@@ -1104,7 +1104,7 @@ static const char *const wit_runtime_dbi0_app_state_key_names[] = {
     "key",
 };
 
-static json_t *wit_runtime_dbi0_app_state_key_json(const WitRuntimeDbi0AppStateKey *v)
+static json_t *wit_runtime_dbi0_app_state_key_write_json(const WitRuntimeDbi0AppStateKey *v)
 {
     json_t *json = json_object();
     bool ok = json != NULL;
@@ -1113,7 +1113,7 @@ static json_t *wit_runtime_dbi0_app_state_key_json(const WitRuntimeDbi0AppStateK
     return codec_json_done(json, ok);
 }
 
-static int wit_runtime_dbi0_app_state_key_unjson(const json_t *json, WitRuntimeDbi0AppStateKey *v, CodecError *error)
+static int wit_runtime_dbi0_app_state_key_read_json(const json_t *json, WitRuntimeDbi0AppStateKey *v, CodecError *error)
 {
     int rc = codec_json_read_fields(json, wit_runtime_dbi0_app_state_key_names, 1, error);
     if (rc == SAP_OK) {
@@ -1129,7 +1129,7 @@ int wit_runtime_dbi0_app_state_key_to_json(const WitRuntimeDbi0AppStateKey *v, j
     if (rc != SAP_OK) {
         return rc;
     }
-    json_t *json = wit_runtime_dbi0_app_state_key_json(v);
+    json_t *json = wit_runtime_dbi0_app_state_key_write_json(v);
     if (json == NULL) {
         return SAP_NOMEM;
     }
@@ -1145,7 +1145,7 @@ int wit_runtime_dbi0_app_state_key_from_json(const json_t *json, WitRuntimeDbi0A
     if (error != NULL) {
         error->text[0] = '\0';
     }
-    int rc = wit_runtime_dbi0_app_state_key_unjson(json, &v, error);
+    int rc = wit_runtime_dbi0_app_state_key_read_json(json, &v, error);
     (void)codec_blame(error, "record dbi0-app-state-key", "", rc);
     if (rc == SAP_OK) {
         rc = wit_runtime_dbi0_app_state_key_validate(&v, error);
@@ -1162,7 +1162,7 @@ static const char *const wit_runtime_dbi0_app_state_value_names[] = {
     "value",
 };
 
-static json_t *wit_runtime_dbi0_app_state_value_json(const WitRuntimeDbi0AppStateValue *v)
+static json_t *wit_runtime_dbi0_app_state_value_write_json(const WitRuntimeDbi0AppStateValue *v)
 {
     json_t *json = json_object();
     bool ok = json != NULL;
@@ -1171,7 +1171,7 @@ static json_t *wit_runtime_dbi0_app_state_value_json(const WitRuntimeDbi0AppStat
     return codec_json_done(json, ok);
 }
 
-static int wit_runtime_dbi0_app_state_value_unjson(const json_t *json, WitRuntimeDbi0AppStateValue *v, CodecError *error)
+static int wit_runtime_dbi0_app_state_value_read_json(const json_t *json, WitRuntimeDbi0AppStateValue *v, CodecError *error)
 {
     int rc = codec_json_read_fields(json, wit_runtime_dbi0_app_state_value_names, 1, error);
     if (rc == SAP_OK) {
@@ -1187,7 +1187,7 @@ int wit_runtime_dbi0_app_state_value_to_json(const WitRuntimeDbi0AppStateValue *
     if (rc != SAP_OK) {
         return rc;
     }
-    json_t *json = wit_runtime_dbi0_app_state_value_json(v);
+    json_t *json = wit_runtime_dbi0_app_state_value_write_json(v);
     if (json == NULL) {
         return SAP_NOMEM;
     }
@@ -1203,7 +1203,7 @@ int wit_runtime_dbi0_app_state_value_from_json(const json_t *json, WitRuntimeDbi
     if (error != NULL) {
         error->text[0] = '\0';
     }
-    int rc = wit_runtime_dbi0_app_state_value_unjson(json, &v, error);
+    int rc = wit_runtime_dbi0_app_state_value_read_json(json, &v, error);
     (void)codec_blame(error, "record dbi0-app-state-value", "", rc);
     if (rc == SAP_OK) {
         rc = wit_runtime_dbi0_app_state_value_validate(&v, error);
@@ -1221,7 +1221,7 @@ static const char *const wit_runtime_dbi1_inbox_key_names[] = {
     "seq",
 };
 
-static json_t *wit_runtime_dbi1_inbox_key_json(const WitRuntimeDbi1InboxKey *v)
+static json_t *wit_runtime_dbi1_inbox_key_write_json(const WitRuntimeDbi1InboxKey *v)
 {
     json_t *json = json_object();
     bool ok = json != NULL;
@@ -1231,7 +1231,7 @@ static json_t *wit_runtime_dbi1_inbox_key_json(const WitRuntimeDbi1InboxKey *v)
     return codec_json_done(json, ok);
 }
 
-static int wit_runtime_dbi1_inbox_key_unjson(const json_t *json, WitRuntimeDbi1InboxKey *v, CodecError *error)
+static int wit_runtime_dbi1_inbox_key_read_json(const json_t *json, WitRuntimeDbi1InboxKey *v, CodecError *error)
 {
     int rc = codec_json_read_fields(json, wit_runtime_dbi1_inbox_key_names, 2, error);
     if (rc == SAP_OK) {
@@ -1251,7 +1251,7 @@ int wit_runtime_dbi1_inbox_key_to_json(const WitRuntimeDbi1InboxKey *v, json_t *
     if (rc != SAP_OK) {
         return rc;
     }
-    json_t *json = wit_runtime_dbi1_inbox_key_json(v);
+    json_t *json = wit_runtime_dbi1_inbox_key_write_json(v);
     if (json == NULL) {
         return SAP_NOMEM;
     }
@@ -1267,7 +1267,7 @@ int wit_runtime_dbi1_inbox_key_from_json(const json_t *json, WitRuntimeDbi1Inbox
     if (error != NULL) {
         error->text[0] = '\0';
     }
-    int rc = wit_runtime_dbi1_inbox_key_unjson(json, &v, error);
+    int rc = wit_runtime_dbi1_inbox_key_read_json(json, &v, error);
     (void)codec_blame(error, "record dbi1-inbox-key", "", rc);
     if (rc == SAP_OK) {
         rc = wit_runtime_dbi1_inbox_key_validate(&v, error);
@@ -1284,7 +1284,7 @@ static const char *const wit_runtime_dbi1_inbox_value_names[] = {
     "frame",
 };
 
-static json_t *wit_runtime_dbi1_inbox_value_json(const WitRuntimeDbi1InboxValue *v)
+static json_t *wit_runtime_dbi1_inbox_value_write_json(const WitRuntimeDbi1InboxValue *v)
 {
     json_t *json = json_object();
     bool ok = json != NULL;
@@ -1293,7 +1293,7 @@ static json_t *wit_runtime_dbi1_inbox_value_json(const WitRuntimeDbi1InboxValue 
     return codec_json_done(json, ok);
 }
 
-static int wit_runtime_dbi1_inbox_value_unjson(const json_t *json, WitRuntimeDbi1InboxValue *v, CodecError *error)
+static int wit_runtime_dbi1_inbox_value_read_json(const json_t *json, WitRuntimeDbi1InboxValue *v, CodecError *error)
 {
     int rc = codec_json_read_fields(json, wit_runtime_dbi1_inbox_value_names, 1, error);
     if (rc == SAP_OK) {
@@ -1309,7 +1309,7 @@ int wit_runtime_dbi1_inbox_value_to_json(const WitRuntimeDbi1InboxValue *v, json
     if (rc != SAP_OK) {
         return rc;
     }
-    json_t *json = wit_runtime_dbi1_inbox_value_json(v);
+    json_t *json = wit_runtime_dbi1_inbox_value_write_json(v);
     if (json == NULL) {
         return SAP_NOMEM;
     }
@@ -1325,7 +1325,7 @@ int wit_runtime_dbi1_inbox_value_from_json(const json_t *json, WitRuntimeDbi1Inb
     if (error != NULL) {
         error->text[0] = '\0';
     }
-    int rc = wit_runtime_dbi1_inbox_value_unjson(json, &v, error);
+    int rc = wit_runtime_dbi1_inbox_value_read_json(json, &v, error);
     (void)codec_blame(error, "record dbi1-inbox-value", "", rc);
     if (rc == SAP_OK) {
         rc = wit_runtime_dbi1_inbox_value_validate(&v, error);
@@ -1342,7 +1342,7 @@ static const char *const wit_runtime_dbi2_outbox_key_names[] = {
     "seq",
 };
 
-static json_t *wit_runtime_dbi2_outbox_key_json(const WitRuntimeDbi2OutboxKey *v)
+static json_t *wit_runtime_dbi2_outbox_key_write_json(const WitRuntimeDbi2OutboxKey *v)
 {
     json_t *json = json_object();
     bool ok = json != NULL;
@@ -1351,7 +1351,7 @@ static json_t *wit_runtime_dbi2_outbox_key_json(const WitRuntimeDbi2OutboxKey *v
     return codec_json_done(json, ok);
 }
 
-static int wit_runtime_dbi2_outbox_key_unjson(const json_t *json, WitRuntimeDbi2OutboxKey *v, CodecError *error)
+static int wit_runtime_dbi2_outbox_key_read_json(const json_t *json, WitRuntimeDbi2OutboxKey *v, CodecError *error)
 {
     int rc = codec_json_read_fields(json, wit_runtime_dbi2_outbox_key_names, 1, error);
     if (rc == SAP_OK) {
@@ -1367,7 +1367,7 @@ int wit_runtime_dbi2_outbox_key_to_json(const WitRuntimeDbi2OutboxKey *v, json_t
     if (rc != SAP_OK) {
         return rc;
     }
-    json_t *json = wit_runtime_dbi2_outbox_key_json(v);
+    json_t *json = wit_runtime_dbi2_outbox_key_write_json(v);
     if (json == NULL) {
         return SAP_NOMEM;
     }
@@ -1383,7 +1383,7 @@ int wit_runtime_dbi2_outbox_key_from_json(const json_t *json, WitRuntimeDbi2Outb
     if (error != NULL) {
         error->text[0] = '\0';
     }
-    int rc = wit_runtime_dbi2_outbox_key_unjson(json, &v, error);
+    int rc = wit_runtime_dbi2_outbox_key_read_json(json, &v, error);
     (void)codec_blame(error, "record dbi2-outbox-key", "", rc);
     if (rc == SAP_OK) {
         rc = wit_runtime_dbi2_outbox_key_validate(&v, error);
@@ -1400,7 +1400,7 @@ static const char *const wit_runtime_dbi2_outbox_value_names[] = {
     "frame",
 };
 
-static json_t *wit_runtime_dbi2_outbox_value_json(const WitRuntimeDbi2OutboxValue *v)
+static json_t *wit_runtime_dbi2_outbox_value_write_json(const WitRuntimeDbi2OutboxValue *v)
 {
     json_t *json = json_object();
     bool ok = json != NULL;
@@ -1409,7 +1409,7 @@ static json_t *wit_runtime_dbi2_outbox_value_json(const WitRuntimeDbi2OutboxValu
     return codec_json_done(json, ok);
 }
 
-static int wit_runtime_dbi2_outbox_value_unjson(const json_t *json, WitRuntimeDbi2OutboxValue *v, CodecError *error)
+static int wit_runtime_dbi2_outbox_value_read_json(const json_t *json, WitRuntimeDbi2OutboxValue *v, CodecError *error)
 {
     int rc = codec_json_read_fields(json, wit_runtime_dbi2_outbox_value_names, 1, error);
     if (rc == SAP_OK) {
@@ -1425,7 +1425,7 @@ int wit_runtime_dbi2_outbox_value_to_json(const WitRuntimeDbi2OutboxValue *v, js
     if (rc != SAP_OK) {
         return rc;
     }
-    json_t *json = wit_runtime_dbi2_outbox_value_json(v);
+    json_t *json = wit_runtime_dbi2_outbox_value_write_json(v);
     if (json == NULL) {
         return SAP_NOMEM;
     }
@@ -1441,7 +1441,7 @@ int wit_runtime_dbi2_outbox_value_from_json(const json_t *json, WitRuntimeDbi2Ou
     if (error != NULL) {
         error->text[0] = '\0';
     }
-    int rc = wit_runtime_dbi2_outbox_value_unjson(json, &v, error);
+    int rc = wit_runtime_dbi2_outbox_value_read_json(json, &v, error);
     (void)codec_blame(error, "record dbi2-outbox-value", "", rc);
     if (rc == SAP_OK) {
         rc = wit_runtime_dbi2_outbox_value_validate(&v, error);
@@ -1459,7 +1459,7 @@ static const char *const wit_runtime_dbi3_leases_key_names[] = {
     "seq",
 };
 
-static json_t *wit_runtime_dbi3_leases_key_json(const WitRuntimeDbi3LeasesKey *v)
+static json_t *wit_runtime_dbi3_leases_key_write_json(const WitRuntimeDbi3LeasesKey *v)
 {
     json_t *json = json_object();
     bool ok = json != NULL;
@@ -1469,7 +1469,7 @@ static json_t *wit_runtime_dbi3_leases_key_json(const WitRuntimeDbi3LeasesKey *v
     return codec_json_done(json, ok);
 }
 
-static int wit_runtime_dbi3_leases_key_unjson(const json_t *json, WitRuntimeDbi3LeasesKey *v, CodecError *error)
+static int wit_runtime_dbi3_leases_key_read_json(const json_t *json, WitRuntimeDbi3LeasesKey *v, CodecError *error)
 {
     int rc = codec_json_read_fields(json, wit_runtime_dbi3_leases_key_names, 2, error);
     if (rc == SAP_OK) {
@@ -1489,7 +1489,7 @@ int wit_runtime_dbi3_leases_key_to_json(const WitRuntimeDbi3LeasesKey *v, json_t
     if (rc != SAP_OK) {
         return rc;
     }
-    json_t *json = wit_runtime_dbi3_leases_key_json(v);
+    json_t *json = wit_runtime_dbi3_leases_key_write_json(v);
     if (json == NULL) {
         return SAP_NOMEM;
     }
@@ -1505,7 +1505,7 @@ int wit_runtime_dbi3_leases_key_from_json(const json_t *json, WitRuntimeDbi3Leas
     if (error != NULL) {
         error->text[0] = '\0';
     }
-    int rc = wit_runtime_dbi3_leases_key_unjson(json, &v, error);
+    int rc = wit_runtime_dbi3_leases_key_read_json(json, &v, error);
     (void)codec_blame(error, "record dbi3-leases-key", "", rc);
     if (rc == SAP_OK) {
         rc = wit_runtime_dbi3_leases_key_validate(&v, error);
@@ -1525,7 +1525,7 @@ static const char *const wit_runtime_dbi3_leases_value_names[] = {
     "token",
 };
 
-static json_t *wit_runtime_dbi3_leases_value_json(const WitRuntimeDbi3LeasesValue *v)
+static json_t *wit_runtime_dbi3_leases_value_write_json(const WitRuntimeDbi3LeasesValue *v)
 {
     json_t *json = json_object();
     bool ok = json != NULL;
@@ -1537,7 +1537,7 @@ static json_t *wit_runtime_dbi3_leases_value_json(const WitRuntimeDbi3LeasesValu
     return codec_json_done(json, ok);
 }
 
-static int wit_runtime_dbi3_leases_value_unjson(const json_t *json, WitRuntimeDbi3LeasesValue *v, CodecError *error)
+static int wit_runtime_dbi3_leases_value_read_json(const json_t *json, WitRuntimeDbi3LeasesValue *v, CodecError *error)
 {
     int rc = codec_json_read_fields(json, wit_runtime_dbi3_leases_value_names, 4, error);
     if (rc == SAP_OK) {
@@ -1565,7 +1565,7 @@ int wit_runtime_dbi3_leases_value_to_json(const WitRuntimeDbi3LeasesValue *v, js
     if (rc != SAP_OK) {
         return rc;
     }
-    json_t *json = wit_runtime_dbi3_leases_value_json(v);
+    json_t *json = wit_runtime_dbi3_leases_value_write_json(v);
     if (json == NULL) {
         return SAP_NOMEM;
     }
@@ -1581,7 +1581,7 @@ int wit_runtime_dbi3_leases_value_from_json(const json_t *json, WitRuntimeDbi3Le
     if (error != NULL) {
         error->text[0] = '\0';
     }
-    int rc = wit_runtime_dbi3_leases_value_unjson(json, &v, error);
+    int rc = wit_runtime_dbi3_leases_value_read_json(json, &v, error);
     (void)codec_blame(error, "record dbi3-leases-value", "", rc);
     if (rc == SAP_OK) {
         rc = wit_runtime_dbi3_leases_value_validate(&v, error);
@@ -1599,7 +1599,7 @@ static const char *const wit_runtime_dbi4_timers_key_names[] = {
     "seq",
 };
 
-static json_t *wit_runtime_dbi4_timers_key_json(const WitRuntimeDbi4TimersKey *v)
+static json_t *wit_runtime_dbi4_timers_key_write_json(const WitRuntimeDbi4TimersKey *v)
 {
     json_t *json = json_object();
     bool ok = json != NULL;
@@ -1609,7 +1609,7 @@ static json_t *wit_runtime_dbi4_timers_key_json(const WitRuntimeDbi4TimersKey *v
     return codec_json_done(json, ok);
 }
 
-static int wit_runtime_dbi4_timers_key_unjson(const json_t *json, WitRuntimeDbi4TimersKey *v, CodecError *error)
+static int wit_runtime_dbi4_timers_key_read_json(const json_t *json, WitRuntimeDbi4TimersKey *v, CodecError *error)
 {
     int rc = codec_json_read_fields(json, wit_runtime_dbi4_timers_key_names, 2, error);
     if (rc == SAP_OK) {
@@ -1629,7 +1629,7 @@ int wit_runtime_dbi4_timers_key_to_json(const WitRuntimeDbi4TimersKey *v, json_t
     if (rc != SAP_OK) {
         return rc;
     }
-    json_t *json = wit_runtime_dbi4_timers_key_json(v);
+    json_t *json = wit_runtime_dbi4_timers_key_write_json(v);
     if (json == NULL) {
         return SAP_NOMEM;
     }
@@ -1645,7 +1645,7 @@ int wit_runtime_dbi4_timers_key_from_json(const json_t *json, WitRuntimeDbi4Time
     if (error != NULL) {
         error->text[0] = '\0';
     }
-    int rc = wit_runtime_dbi4_timers_key_unjson(json, &v, error);
+    int rc = wit_runtime_dbi4_timers_key_read_json(json, &v, error);
     (void)codec_blame(error, "record dbi4-timers-key", "", rc);
     if (rc == SAP_OK) {
         rc = wit_runtime_dbi4_timers_key_validate(&v, error);
@@ -1662,7 +1662,7 @@ static const char *const wit_runtime_dbi4_timers_value_names[] = {
     "frame",
 };
 
-static json_t *wit_runtime_dbi4_timers_value_json(const WitRuntimeDbi4TimersValue *v)
+static json_t *wit_runtime_dbi4_timers_value_write_json(const WitRuntimeDbi4TimersValue *v)
 {
     json_t *json = json_object();
     bool ok = json != NULL;
@@ -1671,7 +1671,7 @@ static json_t *wit_runtime_dbi4_timers_value_json(const WitRuntimeDbi4TimersValu
     return codec_json_done(json, ok);
 }
 
-static int wit_runtime_dbi4_timers_value_unjson(const json_t *json, WitRuntimeDbi4TimersValue *v, CodecError *error)
+static int wit_runtime_dbi4_timers_value_read_json(const json_t *json, WitRuntimeDbi4TimersValue *v, CodecError *error)
 {
     int rc = codec_json_read_fields(json, wit_runtime_dbi4_timers_value_names, 1, error);
     if (rc == SAP_OK) {
@@ -1687,7 +1687,7 @@ int wit_runtime_dbi4_timers_value_to_json(const WitRuntimeDbi4TimersValue *v, js
     if (rc != SAP_OK) {
         return rc;
     }
-    json_t *json = wit_runtime_dbi4_timers_value_json(v);
+    json_t *json = wit_runtime_dbi4_timers_value_write_json(v);
     if (json == NULL) {
         return SAP_NOMEM;
     }
@@ -1703,7 +1703,7 @@ int wit_runtime_dbi4_timers_value_from_json(const json_t *json, WitRuntimeDbi4Ti
     if (error != NULL) {
         error->text[0] = '\0';
     }
-    int rc = wit_runtime_dbi4_timers_value_unjson(json, &v, error);
+    int rc = wit_runtime_dbi4_timers_value_read_json(json, &v, error);
     (void)codec_blame(error, "record dbi4-timers-value", "", rc);
     if (rc == SAP_OK) {
         rc = wit_runtime_dbi4_timers_value_validate(&v, error);
@@ -1720,7 +1720,7 @@ static const char *const wit_runtime_dbi5_dedupe_key_names[] = {
     "key",
 };
 
-static json_t *wit_runtime_dbi5_dedupe_key_json(const WitRuntimeDbi5DedupeKey *v)
+static json_t *wit_runtime_dbi5_dedupe_key_write_json(const WitRuntimeDbi5DedupeKey *v)
 {
     json_t *json = json_object();
     bool ok = json != NULL;
@@ -1729,7 +1729,7 @@ static json_t *wit_runtime_dbi5_dedupe_key_json(const WitRuntimeDbi5DedupeKey *v
     return codec_json_done(json, ok);
 }
 
-static int wit_runtime_dbi5_dedupe_key_unjson(const json_t *json, WitRuntimeDbi5DedupeKey *v, CodecError *error)
+static int wit_runtime_dbi5_dedupe_key_read_json(const json_t *json, WitRuntimeDbi5DedupeKey *v, CodecError *error)
 {
     int rc = codec_json_read_fields(json, wit_runtime_dbi5_dedupe_key_names, 1, error);
     if (rc == SAP_OK) {
@@ -1745,7 +1745,7 @@ int wit_runtime_dbi5_dedupe_key_to_json(const WitRuntimeDbi5DedupeKey *v, json_t
     if (rc != SAP_OK) {
         return rc;
     }
-    json_t *json = wit_runtime_dbi5_dedupe_key_json(v);
+    json_t *json = wit_runtime_dbi5_dedupe_key_write_json(v);
     if (json == NULL) {
         return SAP_NOMEM;
     }
@@ -1761,7 +1761,7 @@ int wit_runtime_dbi5_dedupe_key_from_json(const json_t *json, WitRuntimeDbi5Dedu
     if (error != NULL) {
         error->text[0] = '\0';
     }
-    int rc = wit_runtime_dbi5_dedupe_key_unjson(json, &v, error);
+    int rc = wit_runtime_dbi5_dedupe_key_read_json(json, &v, error);
     (void)codec_blame(error, "record dbi5-dedupe-key", "", rc);
     if (rc == SAP_OK) {
         rc = wit_runtime_dbi5_dedupe_key_validate(&v, error);
@@ -1778,7 +1778,7 @@ static const char *const wit_runtime_dbi5_dedupe_value_names[] = {
     "value",
 };
 
-static json_t *wit_runtime_dbi5_dedupe_value_json(const WitRuntimeDbi5DedupeValue *v)
+static json_t *wit_runtime_dbi5_dedupe_value_write_json(const WitRuntimeDbi5DedupeValue *v)
 {
     json_t *json = json_object();
     bool ok = json != NULL;
@@ -1787,7 +1787,7 @@ static json_t *wit_runtime_dbi5_dedupe_value_json(const WitRuntimeDbi5DedupeValu
     return codec_json_done(json, ok);
 }
 
-static int wit_runtime_dbi5_dedupe_value_unjson(const json_t *json, WitRuntimeDbi5DedupeValue *v, CodecError *error)
+static int wit_runtime_dbi5_dedupe_value_read_json(const json_t *json, WitRuntimeDbi5DedupeValue *v, CodecError *error)
 {
     int rc = codec_json_read_fields(json, wit_runtime_dbi5_dedupe_value_names, 1, error);
     if (rc == SAP_OK) {
@@ -1803,7 +1803,7 @@ int wit_runtime_dbi5_dedupe_value_to_json(const WitRuntimeDbi5DedupeValue *v, js
     if (rc != SAP_OK) {
         return rc;
     }
-    json_t *json = wit_runtime_dbi5_dedupe_value_json(v);
+    json_t *json = wit_runtime_dbi5_dedupe_value_write_json(v);
     if (json == NULL) {
         return SAP_NOMEM;
     }
@@ -1819,7 +1819,7 @@ int wit_runtime_dbi5_dedupe_value_from_json(const json_t *json, WitRuntimeDbi5De
     if (error != NULL) {
         error->text[0] = '\0';
     }
-    int rc = wit_runtime_dbi5_dedupe_value_unjson(json, &v, error);
+    int rc = wit_runtime_dbi5_dedupe_value_read_json(json, &v, error);
     (void)codec_blame(error, "record dbi5-dedupe-value", "", rc);
     if (rc == SAP_OK) {
         rc = wit_runtime_dbi5_dedupe_value_validate(&v, error);
@@ -1837,7 +1837,7 @@ static const char *const wit_runtime_dbi6_dead_letter_key_names[] = {
     "seq",
 };
 
-static json_t *wit_runtime_dbi6_dead_letter_key_json(const WitRuntimeDbi6DeadLetterKey *v)
+static json_t *wit_runtime_dbi6_dead_letter_key_write_json(const WitRuntimeDbi6DeadLetterKey *v)
 {
     json_t *json = json_object();
     bool ok = json != NULL;
@@ -1847,7 +1847,7 @@ static json_t *wit_runtime_dbi6_dead_letter_key_json(const WitRuntimeDbi6DeadLet
     return codec_json_done(json, ok);
 }
 
-static int wit_runtime_dbi6_dead_letter_key_unjson(const json_t *json, WitRuntimeDbi6DeadLetterKey *v, CodecError *error)
+static int wit_runtime_dbi6_dead_letter_key_read_json(const json_t *json, WitRuntimeDbi6DeadLetterKey *v, CodecError *error)
 {
     int rc = codec_json_read_fields(json, wit_runtime_dbi6_dead_letter_key_names, 2, error);
     if (rc == SAP_OK) {
@@ -1867,7 +1867,7 @@ int wit_runtime_dbi6_dead_letter_key_to_json(const WitRuntimeDbi6DeadLetterKey *
     if (rc != SAP_OK) {
         return rc;
     }
-    json_t *json = wit_runtime_dbi6_dead_letter_key_json(v);
+    json_t *json = wit_runtime_dbi6_dead_letter_key_write_json(v);
     if (json == NULL) {
         return SAP_NOMEM;
     }
@@ -1883,7 +1883,7 @@ int wit_runtime_dbi6_dead_letter_key_from_json(const json_t *json, WitRuntimeDbi
     if (error != NULL) {
         error->text[0] = '\0';
     }
-    int rc = wit_runtime_dbi6_dead_letter_key_unjson(json, &v, error);
+    int rc = wit_runtime_dbi6_dead_letter_key_read_json(json, &v, error);
     (void)codec_blame(error, "record dbi6-dead-letter-key", "", rc);
     if (rc == SAP_OK) {
         rc = wit_runtime_dbi6_dead_letter_key_validate(&v, error);
@@ -1902,7 +1902,7 @@ static const char *const wit_runtime_dbi6_dead_letter_value_names[] = {
     "frame",
 };
 
-static json_t *wit_runtime_dbi6_dead_letter_value_json(const WitRuntimeDbi6DeadLetterValue *v)
+static json_t *wit_runtime_dbi6_dead_letter_value_write_json(const WitRuntimeDbi6DeadLetterValue *v)
 {
     json_t *json = json_object();
     bool ok = json != NULL;
@@ -1913,7 +1913,7 @@ static json_t *wit_runtime_dbi6_dead_letter_value_json(const WitRuntimeDbi6DeadL
     return codec_json_done(json, ok);
 }
 
-static int wit_runtime_dbi6_dead_letter_value_unjson(const json_t *json, WitRuntimeDbi6DeadLetterValue *v, CodecError *error)
+static int wit_runtime_dbi6_dead_letter_value_read_json(const json_t *json, WitRuntimeDbi6DeadLetterValue *v, CodecError *error)
 {
     int rc = codec_json_read_fields(json, wit_runtime_dbi6_dead_letter_value_names, 3, error);
     if (rc == SAP_OK) {
@@ -1937,7 +1937,7 @@ int wit_runtime_dbi6_dead_letter_value_to_json(const WitRuntimeDbi6DeadLetterVal
     if (rc != SAP_OK) {
         return rc;
     }
-    json_t *json = wit_runtime_dbi6_dead_letter_value_json(v);
+    json_t *json = wit_runtime_dbi6_dead_letter_value_write_json(v);
     if (json == NULL) {
         return SAP_NOMEM;
     }
@@ -1953,7 +1953,7 @@ int wit_runtime_dbi6_dead_letter_value_from_json(const json_t *json, WitRuntimeD
     if (error != NULL) {
         error->text[0] = '\0';
     }
-    int rc = wit_runtime_dbi6_dead_letter_value_unjson(json, &v, error);
+    int rc = wit_runtime_dbi6_dead_letter_value_read_json(json, &v, error);
     (void)codec_blame(error, "record dbi6-dead-letter-value", "", rc);
     if (rc == SAP_OK) {
         rc = wit_runtime_dbi6_dead_letter_value_validate(&v, error);
@@ -1970,7 +1970,7 @@ static const char *const wit_runtime_dbi7_dedupe_ttl_key_names[] = {
     "key",
 };
 
-static json_t *wit_runtime_dbi7_dedupe_ttl_key_json(const WitRuntimeDbi7DedupeTtlKey *v)
+static json_t *wit_runtime_dbi7_dedupe_ttl_key_write_json(const WitRuntimeDbi7DedupeTtlKey *v)
 {
     json_t *json = json_object();
     bool ok = json != NULL;
@@ -1979,7 +1979,7 @@ static json_t *wit_runtime_dbi7_dedupe_ttl_key_json(const WitRuntimeDbi7DedupeTt
     return codec_json_done(json, ok);
 }
 
-static int wit_runtime_dbi7_dedupe_ttl_key_unjson(const json_t *json, WitRuntimeDbi7DedupeTtlKey *v, CodecError *error)
+static int wit_runtime_dbi7_dedupe_ttl_key_read_json(const json_t *json, WitRuntimeDbi7DedupeTtlKey *v, CodecError *error)
 {
     int rc = codec_json_read_fields(json, wit_runtime_dbi7_dedupe_ttl_key_names, 1, error);
     if (rc == SAP_OK) {
@@ -1995,7 +1995,7 @@ int wit_runtime_dbi7_dedupe_ttl_key_to_json(const WitRuntimeDbi7DedupeTtlKey *v,
     if (rc != SAP_OK) {
         return rc;
     }
-    json_t *json = wit_runtime_dbi7_dedupe_ttl_key_json(v);
+    json_t *json = wit_runtime_dbi7_dedupe_ttl_key_write_json(v);
     if (json == NULL) {
         return SAP_NOMEM;
     }
@@ -2011,7 +2011,7 @@ int wit_runtime_dbi7_dedupe_ttl_key_from_json(const json_t *json, WitRuntimeDbi7
     if (error != NULL) {
         error->text[0] = '\0';
     }
-    int rc = wit_runtime_dbi7_dedupe_ttl_key_unjson(json, &v, error);
+    int rc = wit_runtime_dbi7_dedupe_ttl_key_read_json(json, &v, error);
     (void)codec_blame(error, "record dbi7-dedupe-ttl-key", "", rc);
     if (rc == SAP_OK) {
         rc = wit_runtime_dbi7_dedupe_ttl_key_validate(&v, error);
@@ -2028,7 +2028,7 @@ static const char *const wit_runtime_dbi7_dedupe_ttl_value_names[] = {
     "value",
 };
 
-static json_t *wit_runtime_dbi7_dedupe_ttl_value_json(const WitRuntimeDbi7DedupeTtlValue *v)
+static json_t *wit_runtime_dbi7_dedupe_ttl_value_write_json(const WitRuntimeDbi7DedupeTtlValue *v)
 {
     json_t *json = json_object();
     bool ok = json != NULL;
@@ -2037,7 +2037,7 @@ static json_t *wit_runtime_dbi7_dedupe_ttl_value_json(const WitRuntimeDbi7Dedupe
     return codec_json_done(json, ok);
 }
 
-static int wit_runtime_dbi7_dedupe_ttl_value_unjson(const json_t *json, WitRuntimeDbi7DedupeTtlValue *v, CodecError *error)
+static int wit_runtime_dbi7_dedupe_ttl_value_read_json(const json_t *json, WitRuntimeDbi7DedupeTtlValue *v, CodecError *error)
 {
     int rc = codec_json_read_fields(json, wit_runtime_dbi7_dedupe_ttl_value_names, 1, error);
     if (rc == SAP_OK) {
@@ -2053,7 +2053,7 @@ int wit_runtime_dbi7_dedupe_ttl_value_to_json(const WitRuntimeDbi7DedupeTtlValue
     if (rc != SAP_OK) {
         return rc;
     }
-    json_t *json = wit_runtime_dbi7_dedupe_ttl_value_json(v);
+    json_t *json = wit_runtime_dbi7_dedupe_ttl_value_write_json(v);
     if (json == NULL) {
         return SAP_NOMEM;
     }
@@ -2069,7 +2069,7 @@ int wit_runtime_dbi7_dedupe_ttl_value_from_json(const json_t *json, WitRuntimeDb
     if (error != NULL) {
         error->text[0] = '\0';
     }
-    int rc = wit_runtime_dbi7_dedupe_ttl_value_unjson(json, &v, error);
+    int rc = wit_runtime_dbi7_dedupe_ttl_value_read_json(json, &v, error);
     (void)codec_blame(error, "record dbi7-dedupe-ttl-value", "", rc);
     if (rc == SAP_OK) {
         rc = wit_runtime_dbi7_dedupe_ttl_value_validate(&v, error);

@@ -414,8 +414,8 @@ static void wit_runtime_intent_random(Choice *choice, WitRuntimeIntent *v)
     }
     {
         bool bad = false;
-        if (!(((((uint64_t)v->flags >> 0 & 1) != 0) == (v->kind == 1))) && !bad) {
-            v->flags = (WitRuntimeIntentFlags)(((v->kind == 1)) ? v->flags | (UINT64_C(1) << 0) : v->flags & ~(UINT64_C(1) << 0));
+        if (!(codec_truths_equal((((uint64_t)v->flags >> 0 & 1) != 0), (codec_number_compare(codec_number_u(v->kind), codec_number_u(UINT64_C(1))) == 0))) && !bad) {
+            v->flags = (WitRuntimeIntentFlags)(((codec_number_compare(codec_number_u(v->kind), codec_number_u(UINT64_C(1))) == 0)) ? v->flags | (UINT64_C(1) << 0) : v->flags & ~(UINT64_C(1) << 0));
         }
     }
 }
@@ -487,12 +487,12 @@ static bool wit_runtime_intent_edge(void *any, size_t i, const char **refinement
     }
     case 6: {
         *refinement = "flags.has-due == (kind == timer-arm)";
-        v->flags = (WitRuntimeIntentFlags)(((v->kind == 1)) ? v->flags | (UINT64_C(1) << 0) : v->flags & ~(UINT64_C(1) << 0));
+        v->flags = (WitRuntimeIntentFlags)(((codec_number_compare(codec_number_u(v->kind), codec_number_u(UINT64_C(1))) == 0)) ? v->flags | (UINT64_C(1) << 0) : v->flags & ~(UINT64_C(1) << 0));
         return true;
     }
     case 7: {
         *refinement = "flags.has-due == (kind == timer-arm)";
-        v->flags = (WitRuntimeIntentFlags)(!((v->kind == 1)) ? v->flags | (UINT64_C(1) << 0) : v->flags & ~(UINT64_C(1) << 0));
+        v->flags = (WitRuntimeIntentFlags)(!((codec_number_compare(codec_number_u(v->kind), codec_number_u(UINT64_C(1))) == 0)) ? v->flags | (UINT64_C(1) << 0) : v->flags & ~(UINT64_C(1) << 0));
         return false;
     }
     case 8:

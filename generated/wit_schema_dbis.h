@@ -18,6 +18,8 @@ enum {
     WIT_DBI_DEDUPE_TTL = 7,
     WIT_RUNTIME_MAJOR = 0,
     WIT_RUNTIME_MINOR = 1,
+    WIT_RUNTIME_DBI_BASE = 0,
+    WIT_RUNTIME_DBI_COUNT = 8,
 };
 
 /* All static storage. */
@@ -30,6 +32,8 @@ typedef struct WitSchemaDbi {
     const char *status; /* "active" or "planned" */
 } WitSchemaDbi;
 
+/* Of all packages, by number. Those of one package are beside each other: _DBI_COUNT from
+ * number _DBI_BASE on. */
 extern const WitSchemaDbi wit_schema_dbis[];
 extern const size_t wit_schema_dbi_count;
 

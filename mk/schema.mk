@@ -43,6 +43,11 @@ build/wit/stamp: tests/schemas/constructs.wit $(WIT_TOOL)
 
 $(WIT_TEST_FILES): build/wit/stamp ;
 
+# The tables of two packages.
+build/wit/two/wit_schema_dbis.c: tests/schemas/shop.wit $(WIT_SCHEMAS) $(WIT_TOOL)
+	@mkdir -p $(@D)
+	$(Q)$(WIT_TOOL) generate --out $(@D) --manifest $(@D)/manifest.csv tests/schemas/shop.wit $(WIT_SCHEMAS)
+
 # Named as targets: a pattern rule applies only if what it needs exists or is mentioned, and the
 # rule of all other tests would do without these.
 define WIT_RULES

@@ -157,12 +157,12 @@ fuzz: $(FUZZ_BINS) ## Run every fuzz target for FUZZ_SECONDS
 # As a user runs it: the one that is shipped, and the same under the sanitizers.
 .PHONY: cli-test man
 
-# The command with migrations of the tests in place of its own.
+# The command with migrations of the tests in place of its own, and tables of a second package.
 define MIGRATING_RULES
 build/$1/migrating/sapling: $$(call cli_objs,$1) $$(call node_objs,$1) $$(call rows_objs,$1) \
         build/$1/obj/generated/wit_runtime_json.o build/$1/obj/tests/cli/migrations.o \
-        build/$1/obj/tests/support/migrations.o \
-        $$(filter-out build/$1/obj/src/runner/migrations.o,$$(call lib_objs,$1))
+        build/$1/obj/tests/support/migrations.o build/$1/obj/wit/two/wit_schema_dbis.o \
+        $$(filter-out %/migrations.o %/wit_schema_dbis.o,$$(call lib_objs,$1))
 	@mkdir -p $$(@D)
 	@echo '  LD      $$@'
 	$$(Q)$$(CC_$1) -pie $$(LDFLAGS_ALL) $$(LDFLAGS_$1) $$(LDFLAGS) -o $$@ $$^ $$(JANSSON_LIBS) $$(LIB_LIBS)

@@ -35,6 +35,7 @@
 #ifndef SAPLING_SAPLING_H
 #define SAPLING_SAPLING_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "sapling/arena.h"

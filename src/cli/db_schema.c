@@ -24,9 +24,13 @@ typedef struct View {
     int code; /* what ended it, if not EXIT_DONE */
 } View;
 
+/* The runtime's tables are the first of the generated ones, which may be of other packages too. */
+_Static_assert(WIT_RUNTIME_DBI_BASE == 0, "the first table is the runtime's");
+_Static_assert(MOST_DBI == SAP_MAX_DBI, "schemas number tables as files do");
+
 static size_t table_count(const View *view)
 {
-    return view->schema != NULL ? view->schema->table_count : wit_schema_dbi_count;
+    return view->schema != NULL ? view->schema->table_count : WIT_RUNTIME_DBI_COUNT;
 }
 
 static const char *table_name(const View *view, size_t i)

@@ -388,3 +388,12 @@ CodecNumber codec_number_mod(CodecNumber a, CodecNumber b, bool *bad)
     uint64_t size = a.size % b.size;
     return (CodecNumber){size, size != 0 && a.negative};
 }
+
+double codec_real_div(double a, double b, bool *bad)
+{
+    if (b == 0) {
+        *bad = true;
+        return 0;
+    }
+    return a / b;
+}

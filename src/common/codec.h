@@ -418,6 +418,14 @@ CodecNumber codec_number_sub(CodecNumber a, CodecNumber b, bool *bad);
 CodecNumber codec_number_mul(CodecNumber a, CodecNumber b, bool *bad);
 CodecNumber codec_number_div(CodecNumber a, CodecNumber b, bool *bad);
 CodecNumber codec_number_mod(CodecNumber a, CodecNumber b, bool *bad);
+/* Sets *bad, and returns 0, when the divisor is 0. */
+double codec_real_div(double a, double b, bool *bad);
+/* As a call: compilers warn of a truth that is compared with itself. */
+static inline bool codec_truths_equal(bool a, bool b)
+{
+    return a == b;
+}
+
 /* -1, 0 or 1. */
 static inline int codec_number_compare(CodecNumber a, CodecNumber b)
 {

@@ -141,12 +141,20 @@ int codec_json_read_bool(const json_t *json, bool *out, CodecError *error)
     return SAP_OK;
 }
 
-/* The digits of a number beyond EXACT_MOST; true if they are nothing else. */
-static bool digits_of(const json_t *json, uint64_t *out, bool *negative_out)
+/* NULL if it is no string, or one that goes on behind a zero. */
+static const char *plain_text(const json_t *json)
 {
     const char *text = json_string_value(json);
 
-    if (text == NULL || strlen(text) != json_string_length(json)) {
+    return text != NULL && strlen(text) == json_string_length(json) ? text : NULL;
+}
+
+/* The digits of a number beyond EXACT_MOST; true if they are nothing else. */
+static bool digits_of(const json_t *json, uint64_t *out, bool *negative_out)
+{
+    const char *text = plain_text(json);
+
+    if (text == NULL) {
         return false;
     }
     *negative_out = text[0] == '-';
@@ -219,11 +227,22 @@ static bool nan_bits(const json_t *json, size_t digits, uint64_t *out)
     return true;
 }
 
+/* Whether a real has all digits of the integer. 2^63 itself is no int64_t. */
+static bool real_is_exact(json_int_t v)
+{
+    double real = (double)v;
+
+    return real < 0x1p63 && (json_int_t)real == v;
+}
+
 int codec_json_read_real(const json_t *json, double *out, CodecError *error)
 {
-    const char *text = json_string_value(json);
+    const char *text = plain_text(json);
     uint64_t bits;
 
+    if (json_is_integer(json) && !real_is_exact(json_integer_value(json))) {
+        return codec_refuse(error, ": should be a number that 64 bits hold exactly");
+    }
     if (json_is_number(json)) {
         *out = json_number_value(json);
         return SAP_OK;
@@ -330,7 +349,7 @@ static bool find_name(const char *name, const char *const *names, uint32_t count
 int codec_json_read_case(const json_t *json, const char *const *names, uint32_t count,
                          uint32_t *out, CodecError *error)
 {
-    const char *text = json_string_value(json);
+    const char *text = plain_text(json);
 
     if (text == NULL) {
         return wanted(json, "a name", error);

@@ -211,7 +211,8 @@ static int queue_of(Queues *queues, const char *name, bool create, SapQueue **qu
     mutex_unlock(&queues->opening);
     if (rc == SAP_CONFLICT) {
         return reason_set(reason, rc,
-                          "its queues are of another version: use the version that wrote them");
+                          "its queues are of another version: bring them to this one with "
+                          "`sapling db migrate FILE`, or use the version that wrote them");
     }
     if (rc == SAP_EXISTS) {
         return reason_set(reason, rc,

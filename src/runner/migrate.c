@@ -195,7 +195,7 @@ static int run_steps(Txn *txn, const MigratePath *path, MigrateReport *report)
     for (size_t i = 0; i < path->count; i++) {
         const Migration *migration = path->steps[i];
         MigrateStep step = {.txn = txn};
-        rc = migration->run(&step);
+        rc = migration->run != NULL ? migration->run(&step) : SAP_OK;
         if (rc == SAP_OK) {
             rc = migrate_write_version(txn, migration->to);
         }

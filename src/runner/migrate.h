@@ -47,7 +47,8 @@ typedef struct Migration {
     SchemaVersion to; /* above `from` */
     const char *name; /* what it does, for people */
     uint32_t adds[8]; /* tables that are made for it where they are not; 0 ends the list */
-    int (*run)(MigrateStep *step); /* SAP_OK, or why all of it is undone */
+    int (*run)(
+        MigrateStep *step); /* SAP_OK, or why all of it is undone; NULL: rows stay as they are */
 } Migration;
 
 /* --- what migrations do ----------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* migrations.c - the migrations of the runtime's schema, oldest first.
  *
- * docs/howto/change-a-schema.md says when one is needed and how to add it. There is one version of the
+ * docs/howto/change-a-schema.md says how to add one: every version above the first
+ * has one that leads to it. There is one version of the
  * schema, and so nothing to migrate from. */
 #include "runner/migrate.h"
 

@@ -2,9 +2,11 @@
 #include "schema/schema.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
-enum { MOST_CASES = 65536 };
+/* Beyond these no C compiler, or nobody who waits for it, would be glad of what is generated. */
+enum { MOST_CASES = 65536, MOST_TYPES = 10000, MOST_PARTS = 1 << 17, MOST_UNNAMED = 256 };
 
 static void resolve(const Schema *schema, Type *type)
 {
@@ -72,6 +74,65 @@ static void check_names(const Schema *schema)
                 }
             }
         }
+    }
+}
+
+/* A list of what is u8 by another name is bytes too. */
+static void find_bytes(Type *type)
+{
+    for (size_t i = 0; i < type->member_count; i++) {
+        if (type->members[i].type != NULL) {
+            find_bytes(type->members[i].type);
+        }
+    }
+    if (type->kind == TYPE_ALIAS && type->target != NULL) {
+        find_bytes(type->target);
+    }
+    const Type *of = type->kind == TYPE_LIST ? real_type(type->members[0].type) : NULL;
+    if (of != NULL && of->kind == TYPE_U8) {
+        type->kind = TYPE_BYTES;
+        type->member_count = 0;
+    }
+}
+
+/* How many values are in one of the type, of a list one element; with `declared`, also those in types
+ * that have names. Stops to count above MOST_PARTS. */
+static uint32_t count_parts(Type *type, bool declared)
+{
+    type = real_type(type);
+    if (type == NULL) {
+        return 0;
+    }
+    if (!declared && type_is_named(type)) {
+        return 1;
+    }
+    if (type->parts[declared] == 0) {
+        uint32_t sum = 1;
+        for (size_t i = 0; i < type->member_count && sum <= MOST_PARTS; i++) {
+            sum += count_parts(type->members[i].type, declared);
+        }
+        type->parts[declared] = sum <= MOST_PARTS ? sum : MOST_PARTS + 1;
+    }
+    return type->parts[declared];
+}
+
+/* Of types in each other only the innermost that is too large is told. */
+static void check_size(Type *type)
+{
+    bool named = type_is_named(type);
+    uint32_t most = named ? MOST_PARTS : MOST_UNNAMED;
+    bool told = false;
+
+    for (size_t i = 0; i < type->member_count; i++) {
+        Type *of = type->members[i].type;
+        if (of != NULL && of->kind < TYPE_RECORD) {
+            check_size(of);
+        }
+        told = told || count_parts(of, named) > most;
+    }
+    if (count_parts(type, named) > most && !told) {
+        mistake(type->at, "a value of this type has more than %" PRIu32 " parts%s", most,
+                named ? "" : ": make records of it");
     }
 }
 
@@ -172,7 +233,11 @@ static void add_row(Schema *schema, Type *type)
     size_t len = strlen(end);
     bool key = len > 5 && strcmp(end + len - 4, "-key") == 0;
     bool value = len > 7 && strcmp(end + len - 6, "-value") == 0;
-    if (type->kind != TYPE_RECORD || *end != '-' || (!key && !value) || dbi > UINT16_MAX) {
+    if (dbi > MOST_DBI || (type->name[3] == '0' && end > type->name + 4)) {
+        mistake(type->at, "the number of a table is 0 to %d, without zeros in front", MOST_DBI);
+        return;
+    }
+    if (type->kind != TYPE_RECORD || *end != '-' || (!key && !value)) {
         mistake(type->at, "a name that begins with dbi and a number is dbi<N>-<name>-key or "
                           "dbi<N>-<name>-value, of a record");
         return;
@@ -245,12 +310,30 @@ static void check_refinements(const Schema *schema)
 
 static void check_schema(Schema *schema)
 {
+    if (schema->type_count > MOST_TYPES) {
+        mistake(schema->types[MOST_TYPES]->at, "more than %d types in one file", MOST_TYPES);
+        return;
+    }
     check_names(schema);
     for (size_t i = 0; i < schema->type_count; i++) {
         resolve(schema, schema->types[i]);
     }
     for (size_t i = 0; i < schema->type_count; i++) {
         find_cycle(schema->types[i]);
+    }
+    for (size_t i = 0; i < schema->type_count; i++) {
+        find_bytes(schema->types[i]);
+    }
+    for (size_t i = 0; i < schema->type_count; i++) {
+        Type *type = schema->types[i];
+        if (type->kind != TYPE_ALIAS) {
+            check_size(type);
+        } else if (type->target != NULL && type->target->kind < TYPE_RECORD) {
+            check_size(type->target);
+        }
+    }
+    if (mistake_count() > 0) {
+        return;
     }
     for (size_t i = 0; i < schema->type_count; i++) {
         if (schema->types[i]->kind == TYPE_RECORD) {

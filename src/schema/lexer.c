@@ -9,11 +9,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { MOST_NESTED = 64 };
+/* Terms become parentheses in C, of which clang takes 256 in each other. */
+enum { MOST_NESTED = 64, MOST_TERMS = 128 };
 
 void lexer_start(Lexer *lexer, Place at, const char *text, size_t len)
 {
-    *lexer = (Lexer){text, text + len, at, {0}, 0, false};
+    *lexer = (Lexer){text, text + len, at, {0}, 0, 0, false};
     lexer_next(lexer);
 }
 
@@ -187,5 +188,15 @@ bool lexer_too_deep(Lexer *lexer)
     }
     lexer->too_deep = true;
     mistake(lexer->now.at, "nested more than %d deep", MOST_NESTED);
+    return true;
+}
+
+bool lexer_too_long(Lexer *lexer)
+{
+    if (lexer->terms++ < MOST_TERMS) {
+        return false;
+    }
+    lexer->too_deep = true;
+    mistake(lexer->now.at, "more than %d terms in one expression", MOST_TERMS);
     return true;
 }

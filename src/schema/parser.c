@@ -232,6 +232,28 @@ static Member *add_member(Type *type, const char *name, Place at, Type *of)
     return member;
 }
 
+static const struct {
+    const char *name;
+    TypeKind kind;
+} builtin[] = {
+    {"bool", TYPE_BOOL},     {"u8", TYPE_U8},     {"u16", TYPE_U16},       {"u32", TYPE_U32},
+    {"u64", TYPE_U64},       {"s8", TYPE_S8},     {"s16", TYPE_S16},       {"s32", TYPE_S32},
+    {"s64", TYPE_S64},       {"f32", TYPE_F32},   {"f64", TYPE_F64},       {"char", TYPE_CHAR},
+    {"string", TYPE_STRING}, {"list", TYPE_LIST}, {"option", TYPE_OPTION}, {"tuple", TYPE_TUPLE},
+    {"result", TYPE_RESULT},
+};
+
+/* TYPE_NAME if the language has no type of that name. */
+static TypeKind builtin_kind(const char *name)
+{
+    for (size_t i = 0; i < sizeof builtin / sizeof builtin[0]; i++) {
+        if (strcmp(name, builtin[i].name) == 0) {
+            return builtin[i].kind;
+        }
+    }
+    return TYPE_NAME;
+}
+
 static Type *parse_type(Parser *parser);
 
 static Type *parse_result(Parser *parser, Place at)
@@ -268,33 +290,25 @@ static Type *parse_type(Parser *parser)
 
 static Type *parse_type_inside(Parser *parser)
 {
-    static const struct {
-        const char *name;
-        TypeKind kind;
-    } simple[] = {{"bool", TYPE_BOOL},    {"u8", TYPE_U8},   {"u16", TYPE_U16}, {"u32", TYPE_U32},
-                  {"u64", TYPE_U64},      {"s8", TYPE_S8},   {"s16", TYPE_S16}, {"s32", TYPE_S32},
-                  {"s64", TYPE_S64},      {"f32", TYPE_F32}, {"f64", TYPE_F64}, {"char", TYPE_CHAR},
-                  {"string", TYPE_STRING}};
     Place at;
     const char *name = expect_name(parser, "a type", &at);
+    TypeKind kind = builtin_kind(name);
 
-    for (size_t i = 0; i < sizeof simple / sizeof simple[0]; i++) {
-        if (strcmp(name, simple[i].name) == 0) {
-            return new_type(simple[i].kind, at);
-        }
+    if (kind <= TYPE_LAST_SIMPLE) {
+        return new_type(kind, at);
     }
-    if (strcmp(name, "list") == 0 || strcmp(name, "option") == 0) {
+    if (kind == TYPE_LIST || kind == TYPE_OPTION) {
         expect(parser, "<");
         Type *of = parse_type(parser);
         expect(parser, ">");
-        Type *type = new_type(name[0] == 'o' ? TYPE_OPTION : TYPE_LIST, at);
+        Type *type = new_type(kind, at);
         if (type->kind == TYPE_LIST && of->kind == TYPE_U8) {
             return new_type(TYPE_BYTES, at);
         }
         add_member(type, "value", at, of);
         return type;
     }
-    if (strcmp(name, "tuple") == 0) {
+    if (kind == TYPE_TUPLE) {
         Type *type = new_type(TYPE_TUPLE, at);
         expect(parser, "<");
         do {
@@ -304,7 +318,7 @@ static Type *parse_type_inside(Parser *parser)
         expect(parser, ">");
         return type;
     }
-    if (strcmp(name, "result") == 0) {
+    if (kind == TYPE_RESULT) {
         return parse_result(parser, at);
     }
     static const char *const others[] = {"resource", "own", "borrow", "stream", "future", "map"};
@@ -414,6 +428,9 @@ static void parse_declaration(Parser *parser)
     lexer_next(&parser->lexer);
     Place at;
     const char *name = expect_name(parser, kinds[i].what, &at);
+    if (builtin_kind(name) != TYPE_NAME) {
+        mistake(at, "'%s' is a type of the language: declare another name", name);
+    }
     Type *type = new_type(kinds[i].kind, at);
     type->name = name;
     type->title = take_printf("%s %s", kinds[i].name, name);
@@ -511,8 +528,8 @@ static void parse_package(Parser *parser)
     if (base != NULL) {
         char *stop;
         unsigned long n = strtoul(base, &stop, 10);
-        if (*stop != '\0' || !isdigit((unsigned char)base[0]) || n > UINT16_MAX) {
-            mistake(at, "@dbi-base needs a number up to 65535, not '%s'", base);
+        if (*stop != '\0' || !isdigit((unsigned char)base[0]) || n > MOST_DBI) {
+            mistake(at, "@dbi-base needs a number up to %d, not '%s'", MOST_DBI, base);
         }
         schema->dbi_base = (uint32_t)n;
     }

@@ -93,7 +93,7 @@ static Expr *parse_unary(Lexer *lexer);
 /* Every way back to a level passes here. */
 static Expr *parse_nested(Lexer *lexer, Expr *(*parse)(Lexer *lexer))
 {
-    if (lexer_too_deep(lexer)) {
+    if (lexer_too_deep(lexer) || lexer_too_long(lexer)) {
         while (lexer->now.kind != TOKEN_END) {
             lexer_next(lexer);
         }
@@ -172,6 +172,13 @@ static bool one_of(const char *op, size_t level)
     return false;
 }
 
+const Member *refine_member(const Type *type, const Member *field, const Expr *expr, size_t i)
+{
+    bool self = i == 0 && field != NULL && strcmp(expr->name[0], "value") == 0;
+
+    return self ? field : find_member(type, expr->name[i]);
+}
+
 /* The type that a path leads to, options opened except at its end; NULL when a name is unknown. */
 static const Type *walk(const Type *record, const Member *field, Expr *expr, bool open_last)
 {
@@ -179,11 +186,7 @@ static const Type *walk(const Type *record, const Member *field, Expr *expr, boo
 
     expr->flag = false;
     for (size_t i = 0; i < expr->name_count; i++) {
-        const char *name = expr->name[i];
-        const Member *member = find_member(type, name);
-        if (i == 0 && member == NULL && field != NULL && strcmp(name, "value") == 0) {
-            member = field;
-        }
+        const Member *member = refine_member(type, field, expr, i);
         if (member == NULL || (type->kind != TYPE_RECORD && type->kind != TYPE_FLAGS)) {
             return NULL;
         }

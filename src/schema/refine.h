@@ -34,6 +34,10 @@ struct Expr {
     bool flag;
 };
 
+/* What name i of a path, in a value of `type`, stands for; NULL: nothing. `value` is the field that the
+ * refinement is above, whatever else is called so; above a record it is a member as any other. */
+const Member *refine_member(const Type *type, const Member *field, const Expr *expr, size_t i);
+
 /* Of an expression that was checked. */
 ExprType refine_type(const Expr *expr);
 

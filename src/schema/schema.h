@@ -77,6 +77,7 @@ typedef struct Lexer {
     Place at;
     Token now;      /* the token to look at */
     unsigned depth; /* of what is nested: types in types, parentheses */
+    unsigned terms; /* of an expression, so far */
     bool too_deep;  /* what is missing behind that is no mistake of its own */
 } Lexer;
 
@@ -85,6 +86,8 @@ void lexer_next(Lexer *lexer);
 bool lexer_is(const Lexer *lexer, const char *text);
 /* Whether one more level of nesting is too much, which is a mistake then. */
 bool lexer_too_deep(Lexer *lexer);
+/* The same of one more term. */
+bool lexer_too_long(Lexer *lexer);
 
 typedef enum {
     TYPE_BOOL,
@@ -154,6 +157,7 @@ struct Type {
     const char *status; /* of the key record of a table */
     const char *migration;
 
+    uint32_t parts[2]; /* how many it has, once they were counted; 1: through declared types too */
     int visit;         /* while looking for cycles: 1 on the way, 2 done */
     bool placed;       /* is in Schema.order */
     bool in_key;       /* needs the codec of keys */
@@ -166,6 +170,8 @@ struct Type {
     const char *c_name;
     const char *fn; /* what its functions begin with */
 };
+
+enum { MOST_DBI = 1023 }; /* the number of the last table that a file can have */
 
 typedef struct Table {
     uint32_t dbi;

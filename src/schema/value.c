@@ -204,10 +204,7 @@ static const Value *follow(const Scope *scope, const Expr *expr, bool open)
     const Value *v = scope->value;
 
     for (size_t i = 0; i < expr->name_count && type->kind != TYPE_FLAGS; i++) {
-        const Member *member = find_member(type, expr->name[i]);
-        if (member == NULL) {
-            member = scope->field;
-        }
+        const Member *member = refine_member(type, scope->field, expr, i);
         v = &v->parts[member - type->members];
         type = real_type(member->type);
         if (type->kind == TYPE_OPTION && (open || i + 1 < expr->name_count)) {
@@ -304,9 +301,9 @@ static CodecNumber integer_of(char op, CodecNumber a, CodecNumber b, bool *bad)
     }
 }
 
-static double real_of(char op, double a, double b)
+static double real_of(char op, double a, double b, bool *bad)
 {
-    return op == '+' ? a + b : op == '-' ? a - b : op == '*' ? a * b : a / b;
+    return op == '+' ? a + b : op == '-' ? a - b : op == '*' ? a * b : codec_real_div(a, b, bad);
 }
 
 static Result compute_binary(const Scope *scope, const Expr *expr, bool *bad)
@@ -333,7 +330,7 @@ static Result compute_binary(const Scope *scope, const Expr *expr, bool *bad)
         if (compare) {
             result.truth = compared_reals(expr->op, a.real, b.real);
         } else {
-            result.real = real_of(expr->op[0], a.real, b.real);
+            result.real = real_of(expr->op[0], a.real, b.real, bad);
         }
         break;
     case OF_CASE:

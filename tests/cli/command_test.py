@@ -23,7 +23,7 @@ ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)),
 SCRATCH = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 SECONDS = 120
 COMMAND = ""  # set by run.py
-MIGRATING = ""  # the same, with the migrations of tests/support/migrations.h
+MIGRATING = ""  # the same, with the migrations of tests/support/migrations.h and tests/schemas/shop.wit
 
 
 class Case(unittest.TestCase):
@@ -1238,6 +1238,20 @@ class Schemas(Case):
         self.fails(2, "go with one table", "db", "scan", "a.db", "--schema", "--from", "a")
         self.db("put", "b.db", "k", "v")
         self.fails(3, "there is no table 1", "db", "scan", "b.db", "inbox", "--schema")
+
+    def test_tables_of_another_package_are_left_alone(self):
+        def two(*args):
+            return subprocess.run([MIGRATING, *args], cwd=self.dir, text=True, capture_output=True,
+                                  timeout=60, check=False)
+        pushed = two("queue", "push", "a.db", "hello")
+        self.assertEqual((pushed.returncode, pushed.stderr), (0, ""))
+        self.fails(3, "there is no table 8", "db", "scan", "a.db", "--table", "8")
+        self.put(8, b"\0\0\0\1", b"\1\2\0")
+        shown = two("db", "scan", "a.db", "--schema")
+        self.assertEqual((shown.returncode, shown.stderr), (0, ""))
+        tables = [json.loads(line)["table"] for line in shown.stdout.splitlines()]
+        self.assertIn("inbox", tables)
+        self.assertNotIn("orders", tables)
 
     def test_rows_by_a_schema_of_ones_own(self):
         self.write("orders.wit", OWN_SCHEMA)

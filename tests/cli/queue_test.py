@@ -152,7 +152,8 @@ class Push(QueueCase):
         self.db("put", "a.db", "k", "v", "-t", "1", "--dupsort")
         self.fails(1, "tables 0 to 7 of the file are not those of queues", "queue", "push", "a.db", "x")
         self.db("put", "b.db", "runner.schema.version", "RSV0")
-        self.fails(4, "another version", "queue", "push", "b.db", "x")
+        self.fails(4, "another version: bring them to this one with `sapling db migrate FILE`", "queue", "push",
+                   "b.db", "x")
         error = json.loads(self.run_("queue", "pop", "none.db", "--json").stderr)["error"]
         self.assertEqual((error["code"], error["exit"]), ("not_found", 3))
 

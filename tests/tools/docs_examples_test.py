@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Compile and run what the documents show, so that no example in them rots.
 
-Every block marked ```c in docs/reference and docs/tutorial is one of
+Every block marked ```c in docs/reference, docs/tutorial and README.md is one of
   a program    it has a main(): compiled, linked with build/libsapling.a and run in a scratch
                directory. It must exit 0 and, if the next block is ```text, print that.
   a unit       it begins with #include or /*: compiled as it stands.
+  a sketch     it begins with #include and goes on with calls: compiled with these headers alone, the
+               rest inside a function.
   a fragment   anything else: compiled inside a function in which db, txn, cur and other names of
                CONTEXT are declared. A signature is a fragment too: the compiler compares it with
                the header's.
@@ -68,12 +70,17 @@ class Block:
             return "unit"
         if re.search(r"^int main\(", self.text, re.M):
             return "program"
+        if self.text.startswith("#include") and re.search(r"^\w+\(", self.text, re.M):
+            return "sketch"
         return "unit" if self.text.startswith(("#include", "#define", "/*")) else "fragment"
 
     def source(self):
         here = f'#line {self.line + 1} "{self.page}"\n'
         if self.kind == "fragment":
             return f"{CONTEXT}{here}{self.text}    }}\n}}\n"
+        if self.kind == "sketch":
+            head, _, body = self.text.partition("\n\n")
+            return f"{here}{head}\nvoid sketch(void);\nvoid sketch(void) {{\n{body}}}\n"
         return here + self.text
 
 
@@ -126,6 +133,7 @@ def pages():
         for name in sorted(os.listdir(os.path.join(ROOT, directory))):
             if name.endswith(".md"):
                 yield f"{directory}/{name}", read(f"{directory}/{name}")
+    yield "README.md", read("README.md")
 
 
 def compile_block(block, scratch):
@@ -233,6 +241,16 @@ def check_tutorial(checks, page, blocks, program_path, expected):
     checks.check(True, page)
 
 
+def check_lists(checks):
+    """Pages that list files leave none out."""
+    for directory, ending, page in (("include/sapling", ".h", "docs/reference/naming.md"),
+                                    ("examples/native", ".c", "docs/README.md")):
+        text = read(page)
+        for name in sorted(os.listdir(os.path.join(ROOT, directory))):
+            if name.endswith(ending):
+                checks.check(name in text, f"{page}: {directory}/{name} is missing")
+
+
 # ---- The checker itself -------------------------------------------------------------------------
 
 def check_checker(checks):
@@ -251,6 +269,8 @@ def check_checker(checks):
         ("a wrong call", "```c\nrc = txn_put(txn, \"k\");\n```\n", (0, 1)),
         ("a signature", "```c\nint db_close(DB *db);\n```\n", (1, 0)),
         ("a wrong signature", "```c\nvoid db_close(DB *db);\n```\n", (0, 1)),
+        ("a sketch", "```c\n#include <sapling/sapling.h>\n\nDB *db = NULL;\ndb_close(db);\n```\n", (1, 0)),
+        ("a sketch without its header", "```c\n#include <stddef.h>\n\ndb_close(NULL);\n```\n", (0, 1)),
         ("a program", f"```c\n{program % 0}```\n\n```text\na\n```\n", (1, 0)),
         ("a program that fails", f"```c\n{program % 1}```\n", (0, 1)),
         ("another output", f"```c\n{program % 0}```\n\n```text\nb\n```\n", (0, 1)),
@@ -290,6 +310,7 @@ def main():
                     check_block(checks, block)
         check_signatures(checks, reference)
         check_codes(checks, read("docs/reference/errors.md"))
+        check_lists(checks)
     print(f"docs-examples-test: {checks.passed} passed, {checks.failed} failed")
     return 1 if checks.failed or checks.passed == 0 else 0
 

@@ -5,8 +5,10 @@ Each tests/schemas/bad/*.wit has mistakes of one kind and begins with the messag
 `// expect LINE:COLUMN: TEXT`: these, all of these and nothing else. The last line is
 `wit-schema-test: N passed, N failed`.
 """
+import csv
 import glob
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -91,7 +93,14 @@ def files_share_numbers_and_names(tool, _):
     for second, message in ((table_schema("b", 1, "more", "planned"), None),
                             (table_schema("b", 0, "more", "planned"), "overlap"),
                             (table_schema("b", 1, "rows", "planned"), "there is a table 'rows'"),
-                            (table_schema("a", 1, "more", "planned"), "package 'a' is also in")):
+                            (table_schema("a", 1, "more", "planned"), "package 'a' is also in"),
+                            (table_schema("a-json", 1, "more", "planned"), "wit_a_json.h in C, as package a"),
+                            ("package test:a-dbi0@1.0.0;\ninterface x { record rows-key { k: u8 } }\n",
+                             "b.wit:2:22: record rows-key would be called WitADbi0RowsKey in C, as record "
+                             "dbi0-rows-key is"),
+                            ("package test:schema@1.0.0;\ninterface x { record dbi { k: u8 } }\n",
+                             "WitSchemaDbi in C"),
+                            ("package test:dbi@1.0.0;\ninterface x { enum a { b } }\n", None)):
         with tempfile.TemporaryDirectory() as directory:
             paths = [os.path.join(directory, name) for name in ("a.wit", "b.wit")]
             write(paths[0], first)
@@ -102,13 +111,143 @@ def files_share_numbers_and_names(tool, _):
     return problems
 
 
+def tables_are_sorted_by_number_and_package(tool, _):
+    """Whatever the order of the files."""
+    problems = []
+    with tempfile.TemporaryDirectory() as directory:
+        paths = [os.path.join(directory, name) for name in ("a.wit", "b.wit", "c.wit")]
+        for path, text in zip(paths, (table_schema("a", 2, "last", "planned"),
+                                      table_schema("b", 0, "first", "planned"),
+                                      table_schema("c", 1, "middle", "planned"))):
+            write(path, text)
+        manifest = os.path.join(directory, "m.csv")
+        page = os.path.join(directory, "p.md")
+        run(tool, "generate", "--out", directory, "--manifest", manifest, "--page", page, *paths)
+        for path, pattern in ((manifest, r"^(\d),"), (page, r"^\| (\d) \| `(?:first|middle|last)"),
+                              (os.path.join(directory, "wit_schema_dbis.c"), r"^    {(\d),")):
+            with open(path, encoding="utf-8") as file:
+                found = re.findall(pattern, file.read(), re.M)
+            if found != ["0", "1", "2"]:
+                problems.append(f"{os.path.basename(path)}: {found}")
+        with open(os.path.join(directory, "wit_schema_dbis.h"), encoding="utf-8") as file:
+            header = file.read()
+        problems += [f"no {line}" for line in ("WIT_A_DBI_BASE = 2,", "WIT_B_DBI_BASE = 0,",
+                                               "WIT_C_DBI_COUNT = 1,") if line not in header]
+    return problems
+
+
+HOSTILE = """/// A package */ of /* texts, and of ??/ and \\
+/// @dbi-base(0)
+/// @owner(the "shop" team, Berlin | ??/)
+package test:shop@1.0.0;
+interface x {
+    /// Paths such as /var/jobs/*.log and /*/
+    record r {
+        /// All of */*/**/
+        a: u8,
+    }
+    /// @frozen
+    /// @magic("??=\\"	")
+    record dbi0-rows-key { k: u8 }
+    record dbi0-rows-value { v: u8 }
+}
+"""
+
+
+def compiled(directory):
+    """What the compiler says of the generated files, with the warnings of the build."""
+    files = sorted(os.path.join(directory, f) for f in os.listdir(directory) if f.endswith(".c"))
+    flags = ("-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Werror -std=c11 -fsyntax-only "
+             "-D_GNU_SOURCE -Isrc -Iinclude -Igenerated -Itests").split()
+    return [line for name in files
+            for line in run(os.environ.get("CC", "cc"), *flags, f"-I{directory}", name).stderr.splitlines()[:4]]
+
+
+def text_of_a_schema_is_only_text(tool, _):
+    with tempfile.TemporaryDirectory() as directory:
+        schema = os.path.join(directory, "a.wit")
+        manifest = os.path.join(directory, "m.csv")
+        write(schema, HOSTILE)
+        result = run(tool, "generate", "--out", directory, "--manifest", manifest, schema)
+        if result.returncode != 0:
+            return [result.stderr]
+        with open(manifest, encoding="utf-8", newline="") as file:
+            rows = list(csv.reader(file))
+        problems = compiled(directory)
+    if [len(row) for row in rows] != [7, 7] or rows[1][4] != 'the "shop" team, Berlin | ??/':
+        problems.append(str(rows))
+    return problems
+
+
+ALWAYS = """package test:always@1.0.0;
+interface x {
+    enum state { open, paid }
+    /// @refine(state >= open)
+    /// @refine(state == state || !(open <= state))
+    /// @refine(a == a && b != !a)
+    /// @refine(!a == b)
+    /// @refine(d == d || d < d)
+    /// @refine(1 < 2)
+    /// @refine(1.0 < 2.0)
+    /// @refine(true == true && -1.0 / 3.0 < - -1.0)
+    /// @refine((n > 1) == b || has(o) == a)
+    /// @refine(has(o) == has(o) && n / n == 1)
+    record r { state: state, a: bool, b: bool, d: f64, n: u8, o: option<u8> }
+}
+"""
+
+
+def refinements_that_always_hold_compile(tool, _):
+    with tempfile.TemporaryDirectory() as directory:
+        schema = os.path.join(directory, "a.wit")
+        write(schema, ALWAYS)
+        result = run(tool, "generate", "--out", directory, schema)
+        return compiled(directory) if result.returncode == 0 else [result.stderr]
+
+
+def a_manifest_needs_a_table(tool, _):
+    with tempfile.TemporaryDirectory() as directory:
+        schema = os.path.join(directory, "a.wit")
+        write(schema, ALWAYS)
+        result = run(tool, "generate", "--out", directory, "--manifest", os.path.join(directory, "m.csv"), schema)
+        ok = result.returncode == 2 and "needs a schema with tables" in result.stderr
+        return [] if ok and os.listdir(directory) == ["a.wit"] else [f"{result} {os.listdir(directory)}"]
+
+
+def schemas_beyond_all_bounds_get_an_answer(tool, _):
+    def declared(*lines):
+        return "package test:large@1.0.0;\ninterface x {\n" + "\n".join(lines) + "\n}\n"
+    problems = []
+    tuples = ["type t0 = tuple<u8, u8>;"] + [f"type t{i} = tuple<t{i - 1}, t{i - 1}>;" for i in range(1, 40)]
+    records = ["record r0 { a: u8 }"] + [f"record r{i} {{ a: r{i - 1}, b: r{i - 1} }}" for i in range(1, 64)]
+    for text, message in (
+            (declared("/// @refine(" + "a + " * 200000 + "a > 0)", "record r { a: u8 }"),
+             "3:525: more than 128 terms in one expression"),
+            (declared(*tuples, "record r { a: t39 }"),
+             "10:11: a value of this type has more than 256 parts: make records of it"),
+            (declared(*records, "record last { a: list<tuple<r63, r63>> }"),
+             "19:8: a value of this type has more than 131072 parts"),
+            (declared(*(f"record r{i} {{ a: r{i + 1} }}" for i in range(50000)), "record r50000 { a: u8 }"),
+             "10003:8: more than 10000 types in one file")):
+        with tempfile.TemporaryDirectory() as directory:
+            schema = os.path.join(directory, "a.wit")
+            write(schema, text)
+            result = run(tool, "generate", "--out", directory, schema)
+            if result.returncode != 1 or result.stderr != f"{schema}:{message}\n":
+                problems.append(f"{message}: {result.returncode} {result.stderr[-200:]}")
+    return problems
+
+
 def main():
     tool = os.path.abspath(sys.argv[1])
     os.chdir(ROOT)
     cases = [(bad_schema_gets_its_messages, p) for p in sorted(glob.glob("tests/schemas/bad/*.wit"))]
     constructs = "tests/schemas/constructs.wit"
     cases += [(cut_schema_is_refused_and_survived, constructs), (output_is_the_same_twice, constructs),
-              (status_must_be_what_the_code_does, "--src"), (files_share_numbers_and_names, "files")]
+              (status_must_be_what_the_code_does, "--src"), (files_share_numbers_and_names, "files"),
+              (tables_are_sorted_by_number_and_package, "tables"), (text_of_a_schema_is_only_text, "text"),
+              (refinements_that_always_hold_compile, "always"), (a_manifest_needs_a_table, "manifest"),
+              (schemas_beyond_all_bounds_get_an_answer, "bounds")]
     failed = 0
     for test, path in cases:
         problems = test(tool, path)

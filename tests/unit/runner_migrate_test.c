@@ -260,6 +260,27 @@ START_TEST(a_plan_takes_the_fewest_steps_and_only_forward)
 }
 END_TEST
 
+START_TEST(a_migration_without_work_moves_the_marker_alone)
+{
+    static const Migration list[] = {{{0, 1}, {0, 2}, "options may follow", {0}, NULL}};
+    DB *db = filled();
+    MigratePath path;
+    MigrateReport report;
+    SchemaVersion version;
+    Txn *txn;
+
+    ck_assert_int_eq(migrate_plan(list, 1, V01, V02, &path), SAP_OK);
+    ck_assert_int_eq(migrate_run(db, &path, false, &report), SAP_OK);
+    ck_assert_uint_eq(report.done, 1);
+    ck_assert_uint_eq(report.counts[0].read + report.counts[0].written, 0);
+    ck_assert_int_eq(sap_txn_begin_rc(db, NULL, TXN_RDONLY, &txn), SAP_OK);
+    ck_assert_int_eq(migrate_read_version(txn, &version), SAP_OK);
+    ck_assert_int_eq(schema_version_compare(version, V02), 0);
+    txn_abort(txn);
+    ck_assert_int_eq(db_close(db), SAP_OK);
+}
+END_TEST
+
 static int shift(MigrateStep *step, const MigrateRow *row, void *ctx)
 {
     char key[16];
@@ -384,6 +405,7 @@ int main(void)
     tcase_add_test(tcase, a_failure_of_the_second_undoes_the_first);
     tcase_add_test(tcase, a_marker_that_changed_since_is_a_conflict);
     tcase_add_test(tcase, a_plan_takes_the_fewest_steps_and_only_forward);
+    tcase_add_test(tcase, a_migration_without_work_moves_the_marker_alone);
     tcase_add_test(tcase, rows_that_a_walk_adds_are_not_visited);
     tcase_add_test(tcase, a_migration_without_memory_changes_nothing);
     tcase_add_test(tcase, a_crash_leaves_the_old_version_or_the_new);

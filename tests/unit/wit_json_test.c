@@ -99,6 +99,43 @@ START_TEST(reals_that_json_lacks_are_strings)
 }
 END_TEST
 
+START_TEST(texts_that_go_on_and_integers_that_reals_lack_are_refused)
+{
+    static const char *const names[] = {"open", "paid"};
+    static const char *const bad[] = {"\"Infinity\\u0000x\"", "\"-Infinity\\u0000\"",
+                                      "9007199254740993",     "-9007199254740993",
+                                      "9223372036854775807",  "\"nan:fff8000000000123\\u0000\""};
+    static const char *const good[] = {"9007199254740992", "-9223372036854775808",
+                                       "9007199254740994"};
+    double v = 7;
+    uint32_t number = 7;
+    uint8_t bits[1] = {0};
+    const json_t *value;
+
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        json_t *json = parsed(bad[i]);
+        ck_assert_msg(codec_json_read_real(json, &v, NULL) == SAP_INVALID, "%s", bad[i]);
+        json_decref(json);
+    }
+    ck_assert(v == 7);
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        json_t *json = parsed(good[i]);
+        ck_assert_int_eq(codec_json_read_real(json, &v, NULL), SAP_OK);
+        ck_assert(v == strtod(good[i], NULL));
+        json_decref(json);
+    }
+    json_t *json = parsed("\"paid\\u0000junk\"");
+    ck_assert_int_eq(codec_json_read_case(json, names, 2, &number, NULL), SAP_INVALID);
+    ck_assert_int_eq(codec_json_read_variant(json, names, 2, &number, &value, NULL), SAP_INVALID);
+    json_decref(json);
+    json = parsed("[\"paid\\u0000\"]");
+    ck_assert_int_eq(codec_json_read_flags(json, names, 2, bits, NULL), SAP_INVALID);
+    json_decref(json);
+    ck_assert_uint_eq(number, 7);
+    ck_assert_uint_eq(bits[0], 0);
+}
+END_TEST
+
 START_TEST(characters_and_bytes_have_one_form)
 {
     static const struct {
@@ -207,6 +244,7 @@ int main(void)
     tcase_add_test(tcase, integers_are_numbers_up_to_where_all_readers_agree);
     tcase_add_test(tcase, integers_in_any_other_form_are_refused);
     tcase_add_test(tcase, reals_that_json_lacks_are_strings);
+    tcase_add_test(tcase, texts_that_go_on_and_integers_that_reals_lack_are_refused);
     tcase_add_test(tcase, characters_and_bytes_have_one_form);
     tcase_add_test(tcase, a_string_may_hold_any_character_and_an_array_is_nothing_else);
     tcase_add_test(tcase, names_are_known_and_there_once);

@@ -4,6 +4,7 @@
 #include "common/mem.h"
 #include "schema/value_json.h"
 #include "support/suite.h"
+#include "wit_constructs.h"
 #include "wit_constructs_samples.h"
 #include "wit_runtime_samples.h"
 
@@ -147,6 +148,78 @@ START_TEST(bytes_mean_what_they_mean_to_generated_code)
 }
 END_TEST
 
+static const SampleType *sample_named(const char *name)
+{
+    for (size_t i = 0; i < sides[0].count; i++) {
+        if (strcmp(sides[0].samples[i].name, name) == 0) {
+            return &sides[0].samples[i];
+        }
+    }
+    ck_abort_msg("no sample %s", name);
+    return NULL;
+}
+
+START_TEST(reals_are_computed_as_reals_in_both)
+{
+    static const struct {
+        WitConstructsMeasured v;
+        const char *message; /* NULL: it holds */
+    } rows[] = {
+        {{0.5, 1, -0.5F}, NULL},
+        {{0.75, 1, 0}, "record measured, field half: breaks value <= 1.0 / 2.0"},
+        {{0, 0, 0}, "record measured, field inverse: breaks 1.0 / value < 1e300 || value > 3.0"},
+        {{0, -0.0, 0}, "record measured, field inverse: breaks 1.0 / value < 1e300 || value > 3.0"},
+        {{0, 1, -0.75F}, "record measured, field single: breaks -value * 2.0 <= 1.0 - 0.0 / 7.0"},
+    };
+    Counts counts = {0};
+
+    read_sides();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        uint8_t bytes[21] = {2};
+        WitConstructsMeasured again;
+        CodecError error;
+        codec_store_f64(bytes + 1, rows[i].v.half);
+        codec_store_f64(bytes + 9, rows[i].v.inverse);
+        codec_store_f32(bytes + 17, rows[i].v.single);
+        compare(&sides[0], sample_named("measured"), bytes, sizeof bytes, &counts);
+        int rc = wit_constructs_measured_decode(bytes, sizeof bytes, &again, &error);
+        ck_assert_int_eq(rc, rows[i].message == NULL ? SAP_OK : SAP_INVALID);
+        ck_assert_str_eq(error.text, rows[i].message == NULL ? "" : rows[i].message);
+    }
+    ck_assert_uint_eq(counts.accepted, 1);
+    release_all();
+}
+END_TEST
+
+START_TEST(value_is_the_field_that_its_refinement_is_above)
+{
+    static const struct {
+        uint8_t value;
+        uint8_t other;
+        const char *message;
+    } rows[] = {
+        {1, 100, ""},
+        {199, 255, ""},
+        {200, 100, "record valued, field value: breaks value < 200"},
+        {150, 99, "record valued, field other: breaks value >= 100"},
+        {9, 100, "record valued: breaks value != 9"},
+    };
+    Counts counts = {0};
+
+    read_sides();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        uint8_t bytes[] = {2, rows[i].value, rows[i].other};
+        WitConstructsValued v;
+        CodecError error;
+        compare(&sides[0], sample_named("valued"), bytes, sizeof bytes, &counts);
+        (void)wit_constructs_valued_decode(bytes, sizeof bytes, &v, &error);
+        ck_assert_str_eq(error.text, rows[i].message);
+    }
+    ck_assert_uint_eq(counts.accepted, 2);
+    release_all();
+}
+END_TEST
+
 START_TEST(a_value_without_memory_leaves_nothing_behind)
 {
     unsigned failures = 0;
@@ -197,6 +270,8 @@ int main(void)
 
     tcase_set_timeout(tcase, 300);
     tcase_add_test(tcase, bytes_mean_what_they_mean_to_generated_code);
+    tcase_add_test(tcase, reals_are_computed_as_reals_in_both);
+    tcase_add_test(tcase, value_is_the_field_that_its_refinement_is_above);
     tcase_add_test(tcase, a_value_without_memory_leaves_nothing_behind);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);

@@ -268,6 +268,52 @@ static const Refinement *only_in(const Refinement *list, const Refinement *other
     return first;
 }
 
+/* Of all refinements in one place: FOR_OLD and FOR_NEW as diff_refinements() says. */
+static unsigned judge_refinements(const Member *field, const Refinement *old, const Refinement *new)
+{
+    size_t gone;
+    size_t come;
+    const Refinement *old_one = only_in(old, new, &gone);
+    const Refinement *new_one = only_in(new, old, &come);
+
+    if (gone == 1 && come == 1) {
+        return diff_refinements(field, old_one, new_one);
+    }
+    return (gone > 0 ? FOR_OLD : 0) | (come > 0 ? FOR_NEW : 0);
+}
+
+/* The same of two types of the same bytes, where one is put in the place of the other. What two types
+ * of one name have is told where they are declared; with `all`, it is asked of these two nevertheless. */
+static unsigned judge_types(Type *old, Type *new, bool all)
+{
+    old = real_type(old);
+    new = real_type(new);
+    if (old == NULL || (type_is_named(old) && !all && strcmp(old->name, new->name) == 0)) {
+        return 0;
+    }
+    unsigned whom = judge_refinements(NULL, old->refinements, new->refinements);
+    for (size_t i = 0; i < old->member_count; i++) {
+        const Member *was = &old->members[i];
+        const Member *is = &new->members[i];
+        whom |= judge_refinements(is, was->refinements, is->refinements);
+        whom |= judge_types(was->type, is->type, false);
+    }
+    return whom;
+}
+
+static const char *refinement_kind(unsigned whom)
+{
+    return whom == FOR_OLD   ? "refinement-loosened"
+           : whom == FOR_NEW ? "refinement-tightened"
+                             : "refinement-changed";
+}
+
+/* What new readers refuse is refused in rows too. */
+static unsigned with_rows(unsigned whom)
+{
+    return whom | ((whom & FOR_NEW) != 0 ? FOR_ROWS : 0);
+}
+
 static void compare_refinements(const Pair *pair, const Member *field, const Refinement *old,
                                 const Refinement *new)
 {
@@ -286,11 +332,9 @@ static void compare_refinements(const Pair *pair, const Member *field, const Ref
     if (gone == 1 && come == 1) {
         unsigned whom = diff_refinements(field, old_one, new_one);
         found.at = new_one->at;
-        found.kind = whom == FOR_OLD   ? "refinement-loosened"
-                     : whom == FOR_NEW ? "refinement-tightened"
-                                       : "refinement-changed";
+        found.kind = refinement_kind(whom);
         found.text = take_printf("must hold: %s; it was: %s", new_one->text, old_one->text);
-        found.whom = whom | ((whom & FOR_NEW) != 0 ? FOR_ROWS : 0);
+        found.whom = with_rows(whom);
         if (found.whom != 0) {
             add(found);
         }
@@ -318,6 +362,18 @@ static void compare_refinements(const Pair *pair, const Member *field, const Ref
 
 /* --- types ------------------------------------------------------------------------------------ */
 
+/* A member of the same bytes whose type is another one: that may demand more of them, or less. */
+static void compare_demands(const Pair *pair, const Member *old, const Member *new)
+{
+    unsigned whom = judge_types(old->type, new->type, false);
+
+    if (whom != 0) {
+        add_member(pair->new, new, refinement_kind(whom), with_rows(whom),
+                   take_printf("was %s, is %s: the same bytes, but other refinements",
+                               type_text(real_type(old->type)), type_text(real_type(new->type))));
+    }
+}
+
 static void compare_member(const Pair *pair, const Member *old, const Member *new)
 {
     if (!same_bytes(old->type, new->type, false)) {
@@ -331,6 +387,8 @@ static void compare_member(const Pair *pair, const Member *old, const Member *ne
     } else if (old->big_endian != new->big_endian) {
         add_member(pair->new, new, "frozen-changed", FOR_ALL,
                    new->big_endian ? "is big-endian now" : "is little-endian now");
+    } else {
+        compare_demands(pair, old, new);
     }
     compare_refinements(pair, new, old->refinements, new->refinements);
 }
@@ -349,6 +407,7 @@ static void compare_members(const Pair *pair)
             add_member(new, &new->members[i], "renamed", FOR_OLD | FOR_NEW,
                        take_printf("was called '%s': the same bytes, but other JSON",
                                    old->members[i].name));
+            compare_demands(pair, &old->members[i], &new->members[i]);
             compare_refinements(pair, &new->members[i], old->members[i].refinements,
                                 new->members[i].refinements);
         } else {
@@ -467,16 +526,35 @@ static void compare_table(const Schema *old_schema, const Schema *new_schema, co
     compare_types(&(Pair){old_schema, new_schema, old->value, new->value, false});
 }
 
-/* Whether a type that is gone is there by another name. */
-static bool has_heir(const Schema *old_schema, const Schema *new_schema, Type *type)
+/* The new type that a type that is gone became by another name; NULL: none. */
+static Type *heir_of(const Schema *old_schema, const Schema *new_schema, Type *type)
 {
+    Type *heir = NULL;
+
     for (size_t i = 0; i < new_schema->type_count; i++) {
         Type *other = new_schema->types[i];
-        if (find_type(old_schema, other->name) == NULL && same_bytes(type, other, true)) {
-            return true;
+        if (find_type(old_schema, other->name) != NULL || !same_bytes(type, other, true)) {
+            continue;
+        }
+        if (heir == NULL || judge_types(type, other, true) == 0) {
+            heir = other;
         }
     }
-    return false;
+    return heir;
+}
+
+/* A type that goes on by another name, or as an alias of another. Where it is part of something, its
+ * refinements are told there. */
+static void compare_heir(const Schema *new_schema, Type *old, Type *heir)
+{
+    const Type *real = real_type(heir);
+    unsigned whom = judge_types(old, heir, true);
+
+    if (whom != 0 && user_of(new_schema, real->name) == NULL) {
+        add((Break){heir->at, refinement_kind(whom), heir->title, NULL, NULL,
+                    take_printf("was %s: the same bytes, but other refinements", old->title),
+                    with_rows(whom)});
+    }
 }
 
 static void compare_package(const Schema *old, const Schema *new)
@@ -507,7 +585,14 @@ static void compare_package(const Schema *old, const Schema *new)
         }
         if (now != NULL && now->kind != TYPE_ALIAS) {
             compare_types(&(Pair){old, new, type, now, false});
-        } else if (now == NULL ? !has_heir(old, new, type) : !same_bytes(type, now, true)) {
+            continue;
+        }
+        Type *heir = now == NULL                   ? heir_of(old, new, type)
+                     : same_bytes(type, now, true) ? now
+                                                   : NULL;
+        if (heir != NULL) {
+            compare_heir(new, type, heir);
+        } else {
             add((Break){now == NULL ? type->at : now->at,
                         now == NULL ? "type-removed" : "kind-changed", type->title, NULL, NULL,
                         now == NULL ? "removed"

@@ -4,7 +4,8 @@
  * new reader is the other way round; stored rows are those in files that the new program opens. Rules
  * are those of "Bytes of values" and "Bytes of keys" of the schema language: bytes decide, so a field
  * that was renamed breaks only readers of JSON, and everything that can be read without its author's
- * help is compatible. */
+ * help is compatible. So is an option that was appended, although an old reader of JSON, which is
+ * strict, refuses an object that has it. */
 #ifndef SAPLING_TOOLS_DIFF_H
 #define SAPLING_TOOLS_DIFF_H
 

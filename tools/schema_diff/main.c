@@ -11,7 +11,8 @@
 static const char usage[] =
     "usage: schema_diff [--json] OLD NEW\n"
     "Says what breaks when the schemas of NEW take the place of those of OLD, each a .wit file or a\n"
-    "directory of them. Exit status: 0 compatible, 1 something breaks, 2 wrong arguments or schema.\n";
+    "directory of them. It judges bytes; old readers of JSON refuse appended fields.\n"
+    "Exit status: 0 compatible, 1 something breaks, 2 wrong arguments or schema.\n";
 
 typedef struct Side {
     const char **files;

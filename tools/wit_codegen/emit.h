@@ -1,6 +1,7 @@
 /* emit.h - from a schema that was checked to C, manifest and pages.
  *
  *   layout_schema  order, names, sizes   layout.c
+ *   check_clashes  names in C            clashes.c
  *   emit_*         C, manifest, pages    emit_*.c
  *
  * Output depends on the input alone. */
@@ -10,6 +11,9 @@
 #include "schema/refine.h"
 
 void layout_schema(Schema *schema);
+
+/* Reports what would have the same name in C as something else, of schemas that were laid out. */
+void check_clashes(Schema *const *schemas, size_t count);
 
 /* Reports tables whose @status is not what the C files under `directory` do. */
 void check_status(Schema *schema, const char *directory);
@@ -52,10 +56,12 @@ typedef struct Lever {
 bool refine_lever(const Type *record, const Member *field, const Refinement *refinement,
                   Lever *lever_out);
 
-const char *snake(const char *name); /* a-b -> a_b */
-const char *upper(const char *name); /* a-b -> A_B */
-const char *camel(const char *name); /* a-b -> AB, capitals first */
-const char *c_string(const char *text);
+const char *snake(const char *name);    /* a-b -> a_b */
+const char *upper(const char *name);    /* a-b -> A_B */
+const char *camel(const char *name);    /* a-b -> AB, capitals first */
+const char *c_string(const char *text); /* with its quotes */
+/* As it may stand in a comment, which it does not end. */
+const char *c_comment(const char *text);
 
 void emit_header(const Schema *schema, Buf *buf);
 void emit_source(const Schema *schema, Buf *buf);

@@ -2,7 +2,9 @@
  *
  * Every type of Schema.order gets the same functions, one level deep: each calls those of its
  * parts. What has no name in the schema is static. A function that would do nothing is left out,
- * and so is every call of it. */
+ * and so is every call of it. Functions are called as their type and what they do, and no such end is
+ * the end of another (_to_json, but not _json): so those of two types do not meet. clashes.c sees to
+ * the rest. */
 #include "emit.h"
 
 #include <inttypes.h>
@@ -10,7 +12,7 @@
 void emit_notice(const Schema *schema, Buf *buf, const char *file, const char *about)
 {
     out(buf, "/* %s - %s\n *\n * Generated from %s by tools/wit_codegen: change the schema. */\n",
-        file, about, schema->file);
+        file, about, c_comment(schema->file));
 }
 
 /* --- the header ----------------------------------------------------------------------------- */
@@ -65,7 +67,7 @@ static void emit_flags(const Type *type, Buf *buf)
 static void emit_struct(const Type *type, Buf *buf)
 {
     if (type->doc != NULL && type->doc[0] != '\0') {
-        out(buf, "/* %s */\n", type->doc);
+        out(buf, "/* %s */\n", c_comment(type->doc));
     }
     switch (type->kind) {
     case TYPE_ENUM:
@@ -102,7 +104,7 @@ static void emit_struct(const Type *type, Buf *buf)
         for (size_t i = 0; i < type->member_count; i++) {
             const Member *member = &type->members[i];
             out(buf, "    %s %s;", member->type->c_name, snake(member->name));
-            out(buf, member->doc[0] != '\0' ? " /* %s */\n" : "%s\n", member->doc);
+            out(buf, member->doc[0] != '\0' ? " /* %s */\n" : "%s\n", c_comment(member->doc));
         }
         break;
     }
@@ -136,7 +138,8 @@ void emit_header(const Schema *schema, Buf *buf)
         " * empty value. */\n"
         "#ifndef SAPLING_GENERATED_WIT_%s_H\n#define SAPLING_GENERATED_WIT_%s_H\n\n"
         "#include \"common/codec.h\"\n\n",
-        name, schema->doc, schema->file, upper(schema->package), upper(schema->package));
+        name, c_comment(schema->doc), c_comment(schema->file), upper(schema->package),
+        upper(schema->package));
     for (size_t i = 0; i < schema->order_count; i++) {
         emit_struct(schema->order[i], buf);
     }
@@ -756,7 +759,7 @@ static void emit_public_functions(const Schema *schema, const Type *type, Buf *b
     if (version) {
         out(buf, "    codec_write_u8(&w, %u);\n", schema->major);
     }
-    out(buf, "    %s%s_write(&w, v);\n    return codec_write_end(&w);\n}\n\n", type->fn, key);
+    out(buf, "    %s_write%s(&w, v);\n    return codec_write_end(&w);\n}\n\n", type->fn, key);
     out(buf,
         "int %s_decode(const void *data, size_t len, %s *v_out, CodecError *error)\n{\n"
         "    CodecReader r = codec_read_start(data, len, error);\n    %s v;\n\n"
@@ -765,7 +768,7 @@ static void emit_public_functions(const Schema *schema, const Type *type, Buf *b
     if (version) {
         out(buf, "    codec_read_version(&r, %u);\n", schema->major);
     }
-    out(buf, "    %s%s_read%s(&r, &v);\n", type->fn, key, grows(type) && version ? "_top" : "");
+    out(buf, "    %s_read%s%s(&r, &v);\n", type->fn, key, grows(type) && version ? "_top" : "");
     if (!version || type->kind != TYPE_RECORD) {
         out(buf, "    codec_read_all(&r);\n");
     }

@@ -28,7 +28,7 @@ static void emit_write_value(Buf *buf, const Type *type, const char *from)
         if (type_is_integer(type->kind)) {
             out(buf, "codec_json_%ssigned(%s)", type_is_signed(type->kind) ? "" : "un", from);
         } else {
-            out(buf, "%s_json(&%s)", type->fn, from);
+            out(buf, "%s_write_json(&%s)", type->fn, from);
         }
         break;
     }
@@ -76,7 +76,7 @@ static void emit_writer(const Type *type, Buf *buf)
 {
     const Type *part = type->member_count > 0 ? type->members[0].type : NULL;
 
-    out(buf, "static json_t *%s_json(const %s *v)\n{\n", type->fn, type->c_name);
+    out(buf, "static json_t *%s_write_json(const %s *v)\n{\n", type->fn, type->c_name);
     switch (type->kind) {
     case TYPE_ENUM:
         out(buf, "    return json_string(%s_names[*v]);\n", type->fn);
@@ -155,7 +155,7 @@ static void emit_read_value(Buf *buf, const Type *type, const char *json, const 
             out(buf, "read_%c%u(%s, &%s, error)", type_is_signed(type->kind) ? 's' : 'u',
                 type_bits(type->kind), json, to);
         } else {
-            out(buf, "%s_unjson(%s, &%s, error)", type->fn, json, to);
+            out(buf, "%s_read_json(%s, &%s, error)", type->fn, json, to);
         }
         break;
     }
@@ -221,7 +221,7 @@ static void emit_reader(const Type *type, Buf *buf)
 {
     const Type *part = type->member_count > 0 ? type->members[0].type : NULL;
 
-    out(buf, "static int %s_unjson(const json_t *json, %s *v, CodecError *error)\n{\n", type->fn,
+    out(buf, "static int %s_read_json(const json_t *json, %s *v, CodecError *error)\n{\n", type->fn,
         type->c_name);
     switch (type->kind) {
     case TYPE_ENUM:
@@ -310,14 +310,14 @@ static void emit_public(const Type *type, Buf *buf)
     out(buf,
         "int %s_to_json(const %s *v, json_t **json_out, CodecError *error)\n{\n"
         "    int rc = %s_validate(v, error);\n    if (rc != SAP_OK) {\n        return rc;\n    }\n"
-        "    json_t *json = %s_json(v);\n    if (json == NULL) {\n        return SAP_NOMEM;\n    }\n"
+        "    json_t *json = %s_write_json(v);\n    if (json == NULL) {\n        return SAP_NOMEM;\n    }\n"
         "    *json_out = json;\n    return SAP_OK;\n}\n\n",
         type->fn, type->c_name, type->fn, type->fn);
     out(buf,
         "int %s_from_json(const json_t *json, %s *v_out, CodecError *error)\n{\n    %s v;\n\n"
         "    memset(&v, 0, sizeof v);\n"
         "    if (error != NULL) {\n        error->text[0] = '\\0';\n    }\n"
-        "    int rc = %s_unjson(json, &v, error);\n"
+        "    int rc = %s_read_json(json, &v, error);\n"
         "    (void)codec_blame(error, \"%s %s\", \"\", rc);\n"
         "    if (rc == SAP_OK) {\n        rc = %s_validate(&v, error);\n    }\n"
         "    if (rc != SAP_OK) {\n        %s_free(&v);\n        return rc;\n    }\n"

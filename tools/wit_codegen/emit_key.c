@@ -23,7 +23,7 @@ static void emit_part_write(Buf *buf, const Type *type, const char *from)
         unsigned bits = type_bits(type->kind);
         out(buf, "codec_write_u%u%s(w, %s);\n", bits, bits == 8 ? "" : "be", from);
     } else {
-        out(buf, "%s_key_write(w, &%s);\n", type->fn, from);
+        out(buf, "%s_write_key(w, &%s);\n", type->fn, from);
     }
 }
 
@@ -44,7 +44,7 @@ static void emit_part_read(Buf *buf, const Type *type, const char *to)
         unsigned bits = type_bits(type->kind);
         out(buf, "%s = codec_read_u%u%s(r);\n", to, bits, bits == 8 ? "" : "be");
     } else {
-        out(buf, "%s_key_read(r, &%s);\n", type->fn, to);
+        out(buf, "%s_read_key(r, &%s);\n", type->fn, to);
     }
 }
 
@@ -52,7 +52,7 @@ void emit_key_functions(const Type *type, Buf *buf)
 {
     const char *width = type->kind == TYPE_ENUM && tag_bytes(type) > 1 ? "16be" : "8";
 
-    out(buf, "static void %s_key_write(CodecWriter *w, const %s *v)\n{\n", type->fn, type->c_name);
+    out(buf, "static void %s_write_key(CodecWriter *w, const %s *v)\n{\n", type->fn, type->c_name);
     if (type->kind == TYPE_ENUM) {
         out(buf, "    codec_write_u%s(w, *v);\n", width);
     } else {
@@ -61,7 +61,7 @@ void emit_key_functions(const Type *type, Buf *buf)
                             take_printf("v->%s", snake(type->members[i].name)));
         }
     }
-    out(buf, "}\n\nstatic void %s_key_read(CodecReader *r, %s *v)\n{\n", type->fn, type->c_name);
+    out(buf, "}\n\nstatic void %s_read_key(CodecReader *r, %s *v)\n{\n", type->fn, type->c_name);
     if (type->kind == TYPE_ENUM) {
         out(buf, "    *v = codec_read_u%s(r);\n", width);
     } else {

@@ -14,10 +14,7 @@ static const char *c_path(const Type *record, const Member *field, const Expr *e
         if (type->kind == TYPE_FLAGS) {
             break;
         }
-        const Member *member = find_member(type, expr->name[i]);
-        if (member == NULL) {
-            member = field;
-        }
+        const Member *member = refine_member(type, field, expr, i);
         path = take_printf("%s%s%s", path, i == 0 ? "" : ".", snake(member->name));
         type = real_type(member->type);
         if (type->kind == TYPE_OPTION && (open_last || i + 1 < expr->name_count)) {
@@ -67,8 +64,7 @@ static void emit_path(Buf *buf, const Type *record, const Member *field, const E
         } else {
             out(buf, "(((uint64_t)v->%s >> %zu & 1) != 0)", path, bit);
         }
-    } else if (type->kind == TYPE_BOOL || type->kind == TYPE_ENUM || type->kind == TYPE_F32 ||
-               type->kind == TYPE_F64) {
+    } else if (type->kind == TYPE_BOOL || type->kind == TYPE_F32 || type->kind == TYPE_F64) {
         out(buf, type->kind == TYPE_F32 ? "(double)v->%s" : "v->%s", path);
     } else {
         out(buf, "codec_number_%c(v->%s)", type_is_signed(type->kind) ? 's' : 'u', path);
@@ -81,10 +77,27 @@ static void emit_binary(Buf *buf, const Type *record, const Member *field, const
         const char *op;
         const char *name;
     } names[] = {{"+", "add"}, {"-", "sub"}, {"*", "mul"}, {"/", "div"}, {"%", "mod"}};
-    bool integer = refine_type(expr->left) == OF_INTEGER;
+    ExprType type = refine_type(expr->left);
     const char *name = "compare";
 
-    if (!integer) {
+    if (type == OF_REAL && strcmp(expr->op, "/") == 0) {
+        out(buf, "codec_real_div(");
+        emit_expr(buf, record, field, expr->left);
+        out(buf, ", ");
+        emit_expr(buf, record, field, expr->right);
+        out(buf, ", &bad)");
+        return;
+    }
+    if (type == OF_BOOL && (expr->op[0] == '=' || expr->op[0] == '!')) {
+        out(buf, "%scodec_truths_equal(", expr->op[0] == '!' ? "!" : "");
+        emit_expr(buf, record, field, expr->left);
+        out(buf, ", ");
+        emit_expr(buf, record, field, expr->right);
+        out(buf, ")");
+        return;
+    }
+    /* Cases are compared as numbers: compilers warn of one that is never below 0. */
+    if (type != OF_INTEGER && type != OF_CASE) {
         out(buf, "(");
         emit_expr(buf, record, field, expr->left);
         out(buf, " %s ", expr->op);
@@ -109,20 +122,26 @@ static void emit_binary(Buf *buf, const Type *record, const Member *field, const
     }
 }
 
+/* With a point, or an exponent, or C would take it for an integer. */
+static void emit_real(Buf *buf, double real)
+{
+    const char *text = take_printf("%.17g", real);
+
+    out(buf, "%s%s", text, strpbrk(text, ".e") == NULL ? ".0" : "");
+}
+
 static void emit_expr(Buf *buf, const Type *record, const Member *field, const Expr *expr)
 {
     switch (expr->kind) {
     case EXPR_NUMBER:
+    case EXPR_CASE:
         out(buf, "codec_number_u(UINT64_C(%" PRIu64 "))", expr->number);
         return;
     case EXPR_REAL:
-        out(buf, "%.17g", expr->real);
+        emit_real(buf, expr->real);
         return;
     case EXPR_TRUTH:
         out(buf, expr->number != 0 ? "true" : "false");
-        return;
-    case EXPR_CASE:
-        out(buf, "%" PRIu64, expr->number);
         return;
     case EXPR_PATH:
     case EXPR_LEN:

@@ -53,15 +53,23 @@ void emit_dbis_header(Schema *const *schemas, size_t count, Buf *buf)
             out(buf, "    WIT_DBI_%s = %u,\n", upper(schema->tables[i].name),
                 schema->tables[i].dbi);
         }
-        out(buf, "    WIT_%s_MAJOR = %u,\n    WIT_%s_MINOR = %u,\n", upper(schema->package),
-            schema->major, upper(schema->package), schema->minor);
+        const char *package = upper(schema->package);
+        out(buf, "    WIT_%s_MAJOR = %u,\n    WIT_%s_MINOR = %u,\n", package, schema->major,
+            package, schema->minor);
+        if (schema->table_count > 0) {
+            out(buf, "    WIT_%s_DBI_BASE = %u,\n    WIT_%s_DBI_COUNT = %zu,\n", package,
+                schema->dbi_base, package, schema->table_count);
+        }
     }
-    out(buf, "};\n\n/* All static storage. */\ntypedef struct WitSchemaDbi {\n    uint32_t dbi;\n"
-             "    const char *name;\n    const char *key_format;\n    const char *value_format;\n"
-             "    const char *owner;\n    const char *status; /* \"active\" or \"planned\" */\n"
-             "} WitSchemaDbi;\n\n"
-             "extern const WitSchemaDbi wit_schema_dbis[];\n"
-             "extern const size_t wit_schema_dbi_count;\n\n#endif\n");
+    out(buf,
+        "};\n\n/* All static storage. */\ntypedef struct WitSchemaDbi {\n    uint32_t dbi;\n"
+        "    const char *name;\n    const char *key_format;\n    const char *value_format;\n"
+        "    const char *owner;\n    const char *status; /* \"active\" or \"planned\" */\n"
+        "} WitSchemaDbi;\n\n"
+        "/* Of all packages, by number. Those of one package are beside each other: _DBI_COUNT from\n"
+        " * number _DBI_BASE on. */\n"
+        "extern const WitSchemaDbi wit_schema_dbis[];\n"
+        "extern const size_t wit_schema_dbi_count;\n\n#endif\n");
 }
 
 void emit_dbis_source(Schema *const *schemas, size_t count, Buf *buf)
@@ -73,9 +81,10 @@ void emit_dbis_source(Schema *const *schemas, size_t count, Buf *buf)
         const Schema *schema = schemas[s];
         for (size_t i = 0; i < schema->table_count; i++) {
             const Table *table = &schema->tables[i];
-            out(buf, "    {%u, \"%s\",\n     %s,\n     %s,\n     \"%s\", \"%s\"},\n", table->dbi,
+            out(buf, "    {%u, \"%s\",\n     %s,\n     %s,\n     %s, \"%s\"},\n", table->dbi,
                 snake(table->name), c_string(row_format(schema, table->key)),
-                c_string(row_format(schema, table->value)), schema->owner, status_of(table));
+                c_string(row_format(schema, table->value)), c_string(schema->owner),
+                status_of(table));
         }
     }
     out(buf, "};\n\nconst size_t wit_schema_dbi_count =\n"
@@ -102,7 +111,8 @@ void emit_manifest(Schema *const *schemas, size_t count, Buf *buf)
             out(buf, "%u,%s,", table->dbi, snake(table->name));
             emit_csv(buf, row_format(schema, table->key), ",");
             emit_csv(buf, row_format(schema, table->value), ",");
-            out(buf, "%s,%s,", schema->owner, status_of(table));
+            emit_csv(buf, schema->owner, ",");
+            out(buf, "%s,", status_of(table));
             emit_csv(buf, table->key->migration == NULL ? "" : table->key->migration, "\n");
         }
     }
@@ -179,22 +189,22 @@ void emit_page(Schema *const *schemas, size_t count, Buf *buf)
             const Table *table = &schemas[s]->tables[i];
             out(buf, "| %u | `%s` | %s | %s | %s | %s |\n", table->dbi, snake(table->name),
                 escaped(row_format(schemas[s], table->key), "|<"),
-                escaped(row_format(schemas[s], table->value), "|<"), schemas[s]->owner,
-                status_of(table));
+                escaped(row_format(schemas[s], table->value), "|<"),
+                escaped(schemas[s]->owner, "|<"), status_of(table));
         }
     }
     out(buf, "\n");
     for (size_t s = 0; s < count; s++) {
         const Schema *schema = schemas[s];
         out(buf, "## Package %s, version %u.%u.%u\n\n%s\n\n", schema->package, schema->major,
-            schema->minor, schema->patch, schema->doc);
+            schema->minor, schema->patch, escaped(schema->doc, "<"));
         for (size_t i = 0; i < schema->type_count; i++) {
             const Type *type = schema->types[i];
             if (type->kind != TYPE_ALIAS) {
                 emit_page_type(type, buf);
             } else {
                 out(buf, "### type %s\n\n`%s`. %s\n\n", type->name, type_text(type->target),
-                    type->doc);
+                    escaped(type->doc, "<"));
             }
         }
     }

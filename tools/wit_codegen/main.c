@@ -64,6 +64,16 @@ static void generate(const Job *job)
     }
 }
 
+/* By the numbers of their tables. */
+static int by_base(const void *a, const void *b)
+{
+    const Schema *x = *(Schema *const *)a;
+    const Schema *y = *(Schema *const *)b;
+    int order = (x->dbi_base > y->dbi_base) - (x->dbi_base < y->dbi_base);
+
+    return order != 0 ? order : strcmp(x->package, y->package);
+}
+
 static const char *value_of(char **argv, int argc, int *i)
 {
     if (++*i >= argc) {
@@ -111,15 +121,22 @@ int main(int argc, char **argv)
         tables += job.schemas[i]->table_count;
         types += job.schemas[i]->type_count;
     }
+    if (mistake_count() == 0) {
+        for (size_t i = 0; i < job.count; i++) {
+            layout_schema(job.schemas[i]);
+        }
+        check_clashes(job.schemas, job.count);
+    }
     for (size_t i = 0; i < job.count && job.src != NULL && mistake_count() == 0; i++) {
         check_status(job.schemas[i], job.src);
+    }
+    if (job.manifest != NULL && tables == 0 && mistake_count() == 0) {
+        die("--manifest needs a schema with tables");
     }
     report_mistakes();
     int status = mistake_count() == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
     if (status == EXIT_SUCCESS && !check_only) {
-        for (size_t i = 0; i < job.count; i++) {
-            layout_schema(job.schemas[i]);
-        }
+        qsort(job.schemas, job.count, sizeof *job.schemas, by_base);
         generate(&job);
     }
     if (status == EXIT_SUCCESS) {

@@ -60,10 +60,28 @@ const char *c_string(const char *text)
 
     out(&buf, "\"");
     for (const char *p = text; *p != '\0'; p++) {
-        out(&buf, *p == '"' || *p == '\\' ? "\\%c" : "%c", *p);
+        bool trigraph = *p == '?' && p > text && p[-1] == '?';
+        if (iscntrl((unsigned char)*p)) {
+            out(&buf, "\\%03o", (unsigned)(unsigned char)*p);
+        } else {
+            out(&buf, *p == '"' || *p == '\\' || trigraph ? "\\%c" : "%c", *p);
+        }
     }
     out(&buf, "\"");
     const char *quoted = take_text((const char *)buf.data, buf.len);
     buf_release(&buf);
     return quoted;
+}
+
+const char *c_comment(const char *text)
+{
+    Buf buf = {0};
+
+    for (const char *p = text; *p != '\0'; p++) {
+        bool mark = p > text && ((p[-1] == '*' && *p == '/') || (p[-1] == '/' && *p == '*'));
+        out(&buf, mark ? " %c" : "%c", *p);
+    }
+    const char *inside = take_text(buf.len == 0 ? "" : (const char *)buf.data, buf.len);
+    buf_release(&buf);
+    return inside;
 }
