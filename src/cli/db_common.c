@@ -67,7 +67,10 @@ int file_open(const Call *call, const char *path, const AccessOptions *options, 
         }
         return EXIT_DONE;
     }
-    if (rc == SAP_NOTFOUND) {
+    if (rc == SAP_NOTFOUND && lstat(path, &st) == 0) {
+        code = ui_fail(call->ui, EXIT_NOT_FOUND, "make that file, or name another", "%s",
+                       access_message(*access_out));
+    } else if (rc == SAP_NOTFOUND) {
         (void)snprintf(hint, sizeof hint, "make one: sapling db put %.200s KEY VALUE", path);
         code = file_missing(call->ui, path, "database", hint);
     } else if (rc == SAP_NOMEM) {

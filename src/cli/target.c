@@ -4,19 +4,25 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/interrupt.h"
 #include "common/bytes.h"
 #include "sapling/file_format.h"
+#include "sapling/wal_format.h"
 
-enum { PIECE = 1 << 20, METAS = 4 };
+enum {
+    PIECE = 64 << 10,
+    METAS = 4,
+    PID_LARGEST = 1 << 22, /* of any Linux */
+    LEFT_OVER_S = 60,
+};
 
 static int say_failed(const Target *target, const char *doing, int error)
 {
@@ -51,9 +57,12 @@ static char *directory_of(const char *path)
 }
 
 /* Whether the file is NAME.tmp-PID, or NAME.tmp-PID-... which the engine puts beside it, of a process
- * that does not live any more. One of this process's own number is of an earlier one. */
-static bool is_left_over(const char *file, const char *name)
+ * that does not live any more: there is none of that number, and nothing was written for a while, so
+ * that it is not one of another container either. One of this process's own number is of an earlier
+ * one. */
+static bool is_left_over(int directory, const char *file, const char *name)
 {
+    struct stat st;
     size_t len = strlen(name);
 
     if (strncmp(file, name, len) != 0 || strncmp(file + len, ".tmp-", 5) != 0) {
@@ -65,8 +74,15 @@ static bool is_left_over(const char *file, const char *name)
         return false;
     }
     long pid = strtol(digits, NULL, 10);
-    return pid > 0 && pid <= INT_MAX &&
-           (pid == (long)getpid() || (kill((pid_t)pid, 0) != 0 && errno == ESRCH));
+    if (pid <= 0 || pid > PID_LARGEST) {
+        return false;
+    }
+    if (pid == (long)getpid()) {
+        return true;
+    }
+    return kill((pid_t)pid, 0) != 0 && errno == ESRCH &&
+           fstatat(directory, file, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+           time(NULL) - st.st_mtime > LEFT_OVER_S;
 }
 
 static void remove_left_over(const char *directory, const char *name)
@@ -75,7 +91,7 @@ static void remove_left_over(const char *directory, const char *name)
     const struct dirent *entry;
 
     while (list != NULL && (entry = readdir(list)) != NULL) {
-        if (is_left_over(entry->d_name, name)) {
+        if (is_left_over(dirfd(list), entry->d_name, name)) {
             (void)unlinkat(dirfd(list), entry->d_name, 0);
         }
     }
@@ -84,19 +100,22 @@ static void remove_left_over(const char *directory, const char *name)
     }
 }
 
+/* Whether that is what stands behind a database's name in that of a file of its log. */
+static bool is_log_ending(const char *ending)
+{
+    size_t infix = sizeof WAL_SEGMENT_INFIX - 1;
+    uint64_t number;
+
+    return strncmp(ending, WAL_SEGMENT_INFIX, infix) == 0 &&
+           wal_segment_parse(ending + infix, &number) == SAP_OK;
+}
+
 /* Whether it is a name that a database gives to a file of its log. */
 static bool names_log(const char *path)
 {
-    static const char mark[] = "-wal.";
-    size_t len = strlen(path);
-    size_t digits = 0;
+    const char *ending = strrchr(path, '-');
 
-    while (digits < len && path[len - digits - 1] >= '0' && path[len - digits - 1] <= '9') {
-        digits++;
-    }
-    size_t mark_len = sizeof mark - 1;
-    return digits > 0 && len > digits + mark_len &&
-           memcmp(path + len - digits - mark_len, mark, mark_len) == 0;
+    return ending != NULL && is_log_ending(ending);
 }
 
 int target_start(Target *target, const Ui *ui, const char *path, const struct stat *source,
@@ -310,7 +329,7 @@ static Part part_of(const char *file, const char *name)
         return PART_NONE;
     }
     const char *rest = file + len;
-    if (strncmp(rest, "-wal.", 5) == 0) {
+    if (is_log_ending(rest)) {
         return PART_LOG;
     }
     return rest[0] == '\0' || rest[0] == '-' ? PART_OTHER : PART_NONE;

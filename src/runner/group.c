@@ -5,6 +5,7 @@
 struct SapRunnerV0Group {
     uint32_t count; /* of those started */
     uint32_t room;
+    int rc; /* the first code of an end that is neither SAP_OK nor SAP_BUSY */
     SapRunnerV0Worker workers[];
 };
 
@@ -57,8 +58,6 @@ SapRunnerV0Worker *sap_runner_v0_group_worker(SapRunnerV0Group *group, uint32_t 
 
 int sap_runner_v0_group_stop(SapRunnerV0Group *group)
 {
-    int rc = SAP_OK;
-
     if (group == NULL) {
         return SAP_OK;
     }
@@ -67,13 +66,14 @@ int sap_runner_v0_group_stop(SapRunnerV0Group *group)
     }
     for (uint32_t i = 0; i < group->count; i++) {
         int one = sap_runner_v0_worker_shutdown(&group->workers[i]);
-        rc = rc == SAP_OK ? one : rc;
+        group->rc = group->rc == SAP_OK && one != SAP_BUSY ? one : group->rc;
     }
     for (uint32_t i = 0; i < group->count; i++) {
         if (group->workers[i].core != NULL) {
             return SAP_BUSY;
         }
     }
+    int rc = group->rc;
     mem_free(MEM_RUNNER, group, group_size(group->room));
     return rc;
 }

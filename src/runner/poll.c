@@ -159,6 +159,7 @@ typedef struct Claimed {
     uint32_t messages;
     uint32_t timers;
     bool timers_waited;
+    bool timers_turn;
     uint32_t passed_on; /* timers, to others */
     uint32_t routed;
     uint64_t swept;
@@ -208,15 +209,17 @@ static int claim_in(SapRunnerV0 *runner, Txn *txn, unsigned work, int64_t now_ms
     int rc = SAP_OK;
 
     claimed->report.next_expiry_ms = core->quiet_until_ms;
-    /* Messages go first, but not for ever: timers that found no room have a place in the next batch. */
-    uint32_t kept = core->timers_waited && (work & POLL_TIMERS) ? 1 : 0;
-    if ((work & POLL_INBOX) && max > kept) {
-        rc = mailbox_claim(txn, &options, core->claims, max - kept, &claimed->messages,
-                           &claimed->report, &claimed->log);
+    /* Messages go first, but not for ever: timers that found no room have a place in the next batch,
+     * and after a message that came alone it is all theirs. */
+    bool timers = (work & POLL_TIMERS) != 0;
+    uint32_t room = timers && core->timers_turn ? 0 : timers && core->timers_waited ? max - 1 : max;
+    if ((work & POLL_INBOX) && room > 0) {
+        rc = mailbox_claim(txn, &options, core->claims, room, &claimed->messages, &claimed->report,
+                           &claimed->log);
     }
-    bool alone = claimed->messages == 1 && core->claims[0].attempts > 1;
-    claimed->timers_waited = (work & POLL_TIMERS) && (claimed->messages == max || alone);
-    if (rc == SAP_OK && (work & POLL_TIMERS) && !claimed->timers_waited) {
+    claimed->timers_waited = timers && claimed->messages == max;
+    claimed->timers_turn = timers && claimed->messages == 1 && core->claims[0].attempts > 1;
+    if (rc == SAP_OK && timers && !claimed->timers_waited && !claimed->timers_turn) {
         rc = timer_claim_due(txn, &options, &core->local, core->claims + claimed->messages,
                              max - claimed->messages, &claimed->timers, &claimed->passed_on);
     }
@@ -269,6 +272,7 @@ static int claim(SapRunnerV0 *runner, unsigned work, uint32_t max, Claimed *clai
     }
     bells_ring(runner->db, &core->local.notes);
     core->timers_waited = claimed->timers_waited;
+    core->timers_turn = claimed->timers_turn;
     /* Others may lease messages of this worker for shorter than the report knows: it is believed for
      * one lease's time. */
     int64_t believed_ms = lease_deadline(now_ms, core->policy.lease_ttl_ms);

@@ -47,7 +47,8 @@ struct SapRunnerV0Core {
     SapRunnerV0Claim *current; /* what the plain handler is at; NULL: none */
     int64_t quiet_until_ms;    /* no lease of the worker expires before */
     int64_t next_sweep_ms;
-    bool timers_waited;   /* the last batch had no room for timers that were due */
+    bool timers_waited; /* the last batch had no room for timers that were due */
+    bool timers_turn;   /* the last batch was one message, which had failed before, without them */
     uint64_t outbox_seen; /* frames up to this number are for workers elsewhere, or gone */
     uint64_t last_lsn;    /* of the runner's commits; 0: none */
 };

@@ -21,6 +21,7 @@ enum {
     ERROR_SLEEP_MS = 10,
     /* While nobody can be asked to wake the thread. */
     UNWATCHED_SLEEP_MS = 2,
+    UNWAKEABLE_SLEEP_MS = 100,
     UNWATCH_TRIES = 20000,
     UNWATCH_NAP_NS = 100000,
 };
@@ -309,18 +310,31 @@ static int set_watch(SapRunnerV0Worker *worker, bool on, bool timers)
     return rc;
 }
 
-/* Before the first sleep the thread asks to be woken. False: a writer is in the way just now; sleep
- * shortly. */
-static bool watched(SapRunnerV0Worker *worker)
+/* Before the first sleep the thread asks to be woken. SAP_BUSY: a writer is in the way just now. */
+static int ask_to_be_woken(SapRunnerV0Worker *worker)
 {
     if (worker->core->watching_inbox && worker->core->watching_timers) {
-        return true;
+        return SAP_OK;
     }
-    if (set_watch(worker, true, false) != SAP_OK || set_watch(worker, true, true) != SAP_OK) {
-        return false;
+    int rc = set_watch(worker, true, false);
+    if (rc == SAP_OK) {
+        rc = set_watch(worker, true, true);
     }
-    ring(worker->core); /* what came before is looked for once more */
-    return true;
+    if (rc == SAP_OK) {
+        ring(worker->core); /* what came before is looked for once more */
+    } else if (rc != SAP_BUSY) {
+        runner_log(&worker->runner, SAP_RUNNER_V0_LOG_WORKER_ERROR, NULL, rc, 0, 0);
+    }
+    return rc;
+}
+
+/* How long the thread may sleep when it is to sleep so long: shorter while nobody wakes it. */
+static uint32_t sleep_at_most(SapRunnerV0Worker *worker, uint32_t ms)
+{
+    int rc = ms > UNWATCHED_SLEEP_MS ? ask_to_be_woken(worker) : SAP_OK;
+    uint32_t most = rc == SAP_OK ? ms : rc == SAP_BUSY ? UNWATCHED_SLEEP_MS : UNWAKEABLE_SLEEP_MS;
+
+    return ms < most ? ms : most;
 }
 
 /* Others end their transactions soon. SAP_BUSY: one has been open for seconds. */
@@ -424,8 +438,7 @@ static void *loop(void *arg)
             heard = bell_now(core);
         }
         if (sleep_ms > 0 && !stopping(core)) {
-            bool long_sleep = sleep_ms <= UNWATCHED_SLEEP_MS || watched(worker);
-            sleep_unless_rung(worker, long_sleep ? sleep_ms : UNWATCHED_SLEEP_MS, heard);
+            sleep_unless_rung(worker, sleep_at_most(worker, sleep_ms), heard);
         }
     }
     (void)wait_last(worker);

@@ -258,6 +258,38 @@ START_TEST(one_claim_has_each_id_once)
 }
 END_TEST
 
+/* ---- Timers --------------------------------------------------------------------------------- */
+
+static int fails_but_timers(SapRunnerV0 *runner, const SapRunnerV0Message *msg, void *ctx)
+{
+    (void)runner;
+    (void)ctx;
+    note(msg);
+    return bed.handled[9] > 0 ? SAP_OK : SAP_ERROR;
+}
+
+START_TEST(a_due_timer_has_its_turn_between_messages_that_fail)
+{
+    uint8_t frame[POST_FRAME_MAX];
+    uint32_t len = post_frame(frame, ME, POST_NORMAL, "9");
+    uint32_t ticks = 0;
+
+    make(&bed.worker, (SapRunnerV0Handler){.plain = fails_but_timers}, 4);
+    make(&bed.rival, (SapRunnerV0Handler){.plain = rival_handles}, 1);
+    send_many(8);
+    while (bed.handled[7] == 0) {
+        (void)sap_runner_v0_worker_tick(&bed.worker, NULL);
+    }
+    SapTxnCtx *txn = post_begin(bed.post.db);
+    EXPECT_RC(sap_runner_timer_v0_append(txn, bed.clock.now_ms, frame, len, NULL), SAP_OK);
+    post_commit(txn);
+    for (; bed.handled[9] == 0; ticks++) {
+        EXPECT(ticks < 3, "the timer waits");
+        (void)sap_runner_v0_worker_tick(&bed.worker, NULL);
+    }
+}
+END_TEST
+
 /* ---- A message that ends its process -------------------------------------------------------- */
 
 /* A process after the other, each of which ends when it comes to message 3, with what it handled before
@@ -324,6 +356,7 @@ int main(void)
     tcase_add_test(tc, one_id_is_handled_once_in_a_batch_of_plain_handlers);
     tcase_add_test(tc, one_id_is_handled_once_in_a_batch_of_blocks_that_read);
     tcase_add_test(tc, one_claim_has_each_id_once);
+    tcase_add_test(tc, a_due_timer_has_its_turn_between_messages_that_fail);
     tcase_add_test(tc, a_message_that_ends_its_process_takes_no_other_with_it);
     tcase_add_test(tc, claimed_with_others_it_takes_them_along);
     suite_add_tcase(suite, tc);
