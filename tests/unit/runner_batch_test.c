@@ -40,9 +40,12 @@ static void teardown(void)
 
 static void note(const SapRunnerV0Message *msg)
 {
+    char text[8] = {0};
     unsigned n = 0;
 
-    EXPECT(msg->payload_len < 4 && sscanf((const char *)msg->payload, "%u", &n) == 1, "payload");
+    EXPECT(msg->payload_len < sizeof text, "a payload of %u bytes", msg->payload_len);
+    memcpy(text, msg->payload, msg->payload_len);
+    EXPECT(sscanf(text, "%u", &n) == 1, "payload %s", text);
     EXPECT(n < MAX_MESSAGES, "message %u", n);
     bed.handled[n]++;
 }
