@@ -101,6 +101,16 @@ class Case(unittest.TestCase):
             self.assertLess(time.monotonic(), end, f"waited in vain for {what}")
             time.sleep(0.002)
 
+    def stop(self, process):
+        """Stops a process, and returns when it stands still."""
+        process.send_signal(signal.SIGSTOP)
+
+        def stopped():
+            with open(f"/proc/{process.pid}/stat", encoding="utf-8", errors="replace") as file:
+                return file.read().rpartition(")")[2].split()[0] == "T"
+
+        self.await_("the stop", stopped)
+
     def fill(self, name, rows, width=40):
         self.write("rows.tsv", "".join(f"row/{i:08}\t{'v' * width}{i}\n" for i in range(rows)))
         self.db("load", name, "rows.tsv", "--quiet")

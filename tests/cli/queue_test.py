@@ -212,7 +212,7 @@ class NotOpened(QueueCase):
         self.queue("push", "a.db", "x")
         owner = self.start("queue", "pop", "a.db", "--follow")
         self.assertEqual(owner.stdout.readline(), b"x\n")
-        owner.send_signal(signal.SIGSTOP)
+        self.stop(owner)
         waiting = [self.start(*with_file(verb, "a.db")) for verb in VERBS[:1] + VERBS[5:6]]
         waiting += [self.start("db", "put", "a.db", "k", "v"), self.start("db", "stat", "a.db")]
         note = f"waiting for process {owner.pid}, which has a.db open and does not answer\n"
@@ -398,7 +398,7 @@ class Exec(QueueCase):
         self.queue("push", "a.db", "x")
         process = self.start("queue", "pop", "a.db", "--lease", "500ms", "--exec", "echo > begun; sleep 3")
         self.await_file("begun")
-        process.send_signal(signal.SIGSTOP)
+        self.stop(process)
         self.assertEqual(self.queue("pop", "a.db", "--wait", "20s"), "x\n")
         process.send_signal(signal.SIGCONT)
         _, error = self.end(process, 1)

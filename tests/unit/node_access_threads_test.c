@@ -431,6 +431,16 @@ static void kill_owner(pid_t pid)
     ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 }
 
+/* Until all of its threads stand still. */
+static void stop_owner(pid_t pid)
+{
+    int status = 0;
+
+    ck_assert_int_eq(kill(pid, SIGSTOP), 0);
+    ck_assert_int_eq(waitpid(pid, &status, WUNTRACED), pid);
+    ck_assert(WIFSTOPPED(status));
+}
+
 START_TEST(an_owner_that_is_killed_is_an_error_once_and_then_no_more)
 {
     FileBed bed;
@@ -522,7 +532,7 @@ START_TEST(an_owner_that_is_stopped_is_told_and_given_up)
     ck_assert_int_eq(open_impatient(&bed, &notes, &sending), SAP_OK);
     ck_assert_int_eq(access_stat(asking, &stat), SAP_OK);
     ck_assert_uint_eq(notes.len, 0);
-    ck_assert_int_eq(kill(pid, SIGSTOP), 0);
+    stop_owner(pid);
     expect_no_answer(asking, access_stat(asking, &stat), pid, &notes);
     expect_no_answer(sending, access_write(sending, &change, 1, NULL), pid, &notes);
     int rc = open_impatient(&bed, &notes, &late);
@@ -686,7 +696,7 @@ START_TEST(a_stopped_owner_that_many_wait_for_already_is_given_up_too)
     file_bed_start(&bed);
     pid_t pid = start_owner(&bed, ACCESS_SERVE);
     snprintf(number, sizeof number, "%d", (int)pid);
-    ck_assert_int_eq(kill(pid, SIGSTOP), 0);
+    stop_owner(pid);
     while (count < WAITING && (fds[count] = try_connect(&bed, SOCK_NONBLOCK)) >= 0) {
         count++;
     }
