@@ -195,6 +195,7 @@ static int queue_of(Queues *queues, const char *name, bool create, SapQueue **qu
 {
     int rc = SAP_OK;
 
+    *queue_out = NULL;
     if (name[0] == '\0' || strlen(name) > NAME_MAX_LEN) {
         return reason_set(reason, SAP_ERROR, "the name of a queue has 1 to %d bytes", NAME_MAX_LEN);
     }
