@@ -88,7 +88,8 @@ LEAK_SKIP ?= engine_load_test engine_range_test engine_regress_test engine_subsy
 LEAK_TESTS ?= $(filter-out $(LEAK_SKIP:%=tests/unit/%.c),$(filter tests/unit/%,$(tests_nothreads)))
 VALGRIND   ?= valgrind
 VALGRIND_FLAGS := --quiet --leak-check=full --errors-for-leak-kinds=definite,indirect,possible \
-                  --show-leak-kinds=definite,indirect,possible --error-exitcode=99
+                  --show-leak-kinds=definite,indirect,possible --error-exitcode=99 \
+                  --suppressions=tests/tools/valgrind.supp
 
 build/test/tests/tools/leak_probe: build/test/obj/tests/tools/leak_probe.o
 	@mkdir -p $(@D)
