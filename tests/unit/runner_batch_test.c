@@ -138,17 +138,24 @@ static void expect_each_once(uint32_t count)
     EXPECT(metrics.lease_losses == 0, "%llu leases lost", (unsigned long long)metrics.lease_losses);
 }
 
+/* A batch of `count` by handlers that take so long, and touch so often: the rival gets none of it. */
+static void expect_kept(uint32_t count, const int64_t *takes_ms, int64_t touch_every_ms)
+{
+    bed.takes_ms = takes_ms;
+    bed.touch_every_ms = touch_every_ms;
+    make(&bed.worker, (SapRunnerV0Handler){.plain = worker_handles}, count);
+    make(&bed.rival, (SapRunnerV0Handler){.plain = rival_handles}, count);
+    send_many(count);
+    EXPECT_RC(sap_runner_v0_worker_tick(&bed.worker, NULL), SAP_OK);
+    expect_each_once(count);
+    EXPECT(bed.begun == count, "the rival had some");
+}
+
 START_TEST(handlers_of_a_batch_may_each_take_most_of_a_lease)
 {
     static const int64_t takes_ms[] = {LEASE_MS * 2 / 5, LEASE_MS * 6 / 7, 0};
 
-    bed.takes_ms = takes_ms;
-    make(&bed.worker, (SapRunnerV0Handler){.plain = worker_handles}, 6);
-    make(&bed.rival, (SapRunnerV0Handler){.plain = rival_handles}, 6);
-    send_many(6);
-    EXPECT_RC(sap_runner_v0_worker_tick(&bed.worker, NULL), SAP_OK);
-    expect_each_once(6);
-    EXPECT(bed.begun == 6, "the rival had some");
+    expect_kept(6, takes_ms, 0);
 }
 END_TEST
 
@@ -156,13 +163,7 @@ START_TEST(short_handlers_before_a_long_one_lose_nothing)
 {
     static const int64_t takes_ms[] = {LEASE_MS / 9, LEASE_MS * 6 / 7, 0};
 
-    bed.takes_ms = takes_ms;
-    make(&bed.worker, (SapRunnerV0Handler){.plain = worker_handles}, 8);
-    make(&bed.rival, (SapRunnerV0Handler){.plain = rival_handles}, 8);
-    send_many(8);
-    EXPECT_RC(sap_runner_v0_worker_tick(&bed.worker, NULL), SAP_OK);
-    expect_each_once(8);
-    EXPECT(bed.begun == 8, "the rival had some");
+    expect_kept(8, takes_ms, 0);
 }
 END_TEST
 
@@ -170,14 +171,7 @@ START_TEST(a_handler_that_touches_keeps_the_leases_of_its_batch)
 {
     static const int64_t takes_ms[] = {1, LEASE_MS * 4, 0};
 
-    bed.takes_ms = takes_ms;
-    bed.touch_every_ms = LEASE_MS / 2;
-    make(&bed.worker, (SapRunnerV0Handler){.plain = worker_handles}, 8);
-    make(&bed.rival, (SapRunnerV0Handler){.plain = rival_handles}, 8);
-    send_many(8);
-    EXPECT_RC(sap_runner_v0_worker_tick(&bed.worker, NULL), SAP_OK);
-    expect_each_once(8);
-    EXPECT(bed.begun == 8, "the rival had some");
+    expect_kept(8, takes_ms, LEASE_MS / 2);
 }
 END_TEST
 
