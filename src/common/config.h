@@ -34,4 +34,19 @@
 #define SAP_SLOW_ASSERTS 0
 #endif
 
+/* Under a sanitizer: much slower, and with little address space, most of it being the tool's. */
+#ifndef SAP_SANITIZED
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SAP_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
+    __has_feature(memory_sanitizer)
+#define SAP_SANITIZED 1
+#endif
+#endif
+#ifndef SAP_SANITIZED
+#define SAP_SANITIZED 0
+#endif
+#endif
+
 #endif

@@ -26,7 +26,6 @@ enum {
     POPULATE_MAX_PAGES = 256,
 };
 
-#define DEFAULT_MMAP_BYTES   (UINT64_C(1) << 40)
 #define DEFAULT_MEMORY_BYTES (UINT64_C(1) << 32)
 
 /* ---- The table of granules ------------------------------------------------------------------ */
@@ -544,7 +543,7 @@ static int region_open(SapMemArena *arena)
     bool mapping = options->type == SAP_ARENA_BACKING_MMAP;
     uint64_t bytes = linear ? options->cfg.linear.max_bytes : options->cfg.mmap.max_size;
     if (bytes == 0) {
-        bytes = mapping ? DEFAULT_MMAP_BYTES : DEFAULT_MEMORY_BYTES;
+        bytes = mapping ? ARENA_MAPPED_DEFAULT : DEFAULT_MEMORY_BYTES;
     }
     if (bytes < (uint64_t)2 * arena->stride ||
         (linear && options->cfg.linear.initial_bytes > bytes)) {

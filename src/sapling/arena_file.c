@@ -19,20 +19,8 @@
 
 #include <sys/mman.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define ONE_MAPPING 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define ONE_MAPPING 1
-#endif
-#endif
-#ifndef ONE_MAPPING
-#define ONE_MAPPING 0
-#endif
-
-#define MAX_SIZE_DEFAULT (UINT64_C(1) << 40)
-#define MAX_SIZE_LEAST   (UINT64_C(1) << 30) /* of the default, where address space is short */
-#define TRUSTED_BYTES    ((size_t)(ARENA_MAX_PAGES / 8))
+#define MAX_SIZE_LEAST (UINT64_C(1) << 30) /* of the default, where address space is short */
+#define TRUSTED_BYTES  ((size_t)(ARENA_MAX_PAGES / 8))
 
 static void *map(int fd, uint64_t bytes, int prot)
 {
@@ -47,7 +35,7 @@ static void *map(int fd, uint64_t bytes, int prot)
 
 static bool map_region(SapMemArena *arena, const ArenaFileOptions *options, uint64_t bytes)
 {
-    bool two = !ONE_MAPPING && !options->read_only;
+    bool two = !SAP_SANITIZED && !options->read_only;
     int prot = options->read_only ? PROT_READ : PROT_READ | PROT_WRITE;
     uint8_t *base = (uint8_t *)map(options->fd, bytes, prot);
     if (base == NULL) {
@@ -79,7 +67,7 @@ static bool map_some(SapMemArena *arena, const ArenaFileOptions *options, uint64
         return map_region(arena, options,
                           options->max_size / options->page_size * options->page_size);
     }
-    for (uint64_t bytes = MAX_SIZE_DEFAULT; bytes >= MAX_SIZE_LEAST && bytes > file_bytes;
+    for (uint64_t bytes = ARENA_MAPPED_DEFAULT; bytes >= MAX_SIZE_LEAST && bytes > file_bytes;
          bytes /= 2) {
         if (map_region(arena, options, bytes)) {
             return true;

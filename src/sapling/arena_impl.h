@@ -20,9 +20,14 @@
 #include <stdint.h>
 
 #include "common/assert.h"
+#include "common/config.h"
 #include "common/sync.h"
 #include "sapling/arena.h"
 #include "sapling/disk.h"
+
+/* The address space of a file with no size given. The thread sanitizer ends a process whose
+ * mappings no longer fit into the 1.5 TiB that it leaves, before we could ask for less. */
+#define ARENA_MAPPED_DEFAULT (UINT64_C(1) << (SAP_SANITIZED ? 36 : 40))
 
 enum {
     ARENA_NODE_BIT_SHIFT = 31,
@@ -159,7 +164,7 @@ typedef struct ArenaFileOptions {
     int fd; /* stays the caller's */
     bool read_only;
     uint32_t page_size;
-    uint64_t max_size; /* 0: as much as can be had, up to 1 TiB; in memory, 4 GiB */
+    uint64_t max_size; /* 0: as much as can be had, up to ARENA_MAPPED_DEFAULT; in memory, 4 GiB */
     ArenaCheck check;
     void *check_ctx;
 } ArenaFileOptions;

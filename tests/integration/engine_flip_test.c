@@ -8,6 +8,7 @@
  *
  * and never in a wrong answer. Of those refused, some are recovered. SAP_TEST_SEED chooses where a
  * stride begins, in builds that cannot afford every byte. */
+#include "common/config.h"
 #include "sapling/env.h"
 #include "sapling/wal_format.h"
 #include "support/choice.h"
@@ -15,7 +16,6 @@
 #include "support/expect.h"
 #include "support/forge.h"
 #include "support/rowset.h"
-#include "support/sanitized.h"
 #include "support/suite.h"
 
 #include <fcntl.h>
@@ -32,11 +32,11 @@ enum {
     PAIRS = 1,
     REVERSE = 2,
     COMMITS = 6,
-    DATA_STRIDE = SANITIZED ? 23 : 1,   /* bytes of the data file of a closed DB */
-    OPEN_STRIDE = SANITIZED ? 211 : 53, /* the same of one with a log, which is opened to write */
-    LOG_STRIDE = SANITIZED ? 7 : 1,
-    ZERO_STRIDE = SANITIZED ? 8009 : 997,
-    RECOVER_ONE_IN = SANITIZED ? 40 : 400,
+    DATA_STRIDE = SAP_SANITIZED ? 23 : 1,   /* bytes of the data file of a closed DB */
+    OPEN_STRIDE = SAP_SANITIZED ? 211 : 53, /* of one with a log, which is opened to write */
+    LOG_STRIDE = SAP_SANITIZED ? 7 : 1,
+    ZERO_STRIDE = SAP_SANITIZED ? 8009 : 997,
+    RECOVER_ONE_IN = SAP_SANITIZED ? 40 : 400,
     STATES = COMMITS + 1,
 };
 

@@ -14,7 +14,6 @@
 #include "support/expect.h"
 #include "support/files.h"
 #include "support/reach.h"
-#include "support/sanitized.h"
 #include "support/suite.h"
 #include "wit_schema_dbis.h"
 
@@ -860,7 +859,7 @@ static uint64_t live_in_memory(uint64_t seed, bool plain, uint64_t roots, Counts
 static void live_many(const char *what, bool plain, uint64_t default_seeds)
 {
     uint64_t first = choice_first_seed();
-    uint64_t seeds = choice_seed_count(SANITIZED ? default_seeds / 8 : default_seeds);
+    uint64_t seeds = choice_seed_count(SAP_SANITIZED ? default_seeds / 8 : default_seeds);
     Counts counts = {0};
 
     for (uint64_t seed = first; seed < first + seeds; seed++) {
@@ -1015,7 +1014,7 @@ static void cut_everywhere(Cutting *c)
 {
     Witness witness = {0};
     CrashTrace *trace = first_life(c, &witness);
-    uint32_t stride = SANITIZED ? 5 : 1; /* how many of the cuts one is taken of */
+    uint32_t stride = SAP_SANITIZED ? 5 : 1; /* how many of the cuts one is taken of */
     uint32_t cuts = 0;
 
     for (size_t length = 1; length <= crash_length(trace); length++) {

@@ -3,12 +3,12 @@
  * Bounded by counts of messages; SAP_TEST_SEED and SAP_TEST_SEEDS repeat and extend, SAP_STRESS
  * multiplies the messages. */
 #include "common/clock.h"
+#include "common/config.h"
 #include "common/mem.h"
 #include "support/choice.h"
 #include "support/errands.h"
 #include "support/expect.h"
 #include "support/files.h"
-#include "support/sanitized.h"
 #include "support/suite.h"
 #include "wit_schema_dbis.h"
 
@@ -25,7 +25,7 @@ enum {
     WORKERS = 3,
     SERVERS = 6, /* two for each inbox */
     PRODUCERS = 6,
-    ROOTS = SANITIZED ? 40 : 120, /* of each producer */
+    ROOTS = SAP_SANITIZED ? 40 : 120, /* of each producer */
     CROWD = 400,
     BUDGET = 4,
     LEASE_MS = 200,

@@ -9,7 +9,6 @@
 #include "support/files.h"
 #include "support/history.h"
 #include "support/model.h"
-#include "support/sanitized.h"
 #include "support/stream.h"
 #include "support/suite.h"
 
@@ -755,7 +754,7 @@ END_TEST
 
 /* ---- Stray writes --------------------------------------------------------------------------- */
 
-#if SAP_FILE_MAPPED && !SANITIZED
+#if SAP_FILE_MAPPED && !SAP_SANITIZED
 static void write_through(void *arg)
 {
     SapEnv *db = file_bed_open(&bed);
@@ -822,7 +821,7 @@ int main(void)
     tcase_add_test(tcase, sync_empties_the_log);
     tcase_add_test(tcase, queue_does_not_grow_its_file);
     tcase_add_test(tcase, file_does_not_grow_by_opening_and_closing);
-#if SAP_FILE_MAPPED && !SANITIZED
+#if SAP_FILE_MAPPED && !SAP_SANITIZED
     tcase_add_test(tcase, stray_write_through_a_value_faults);
 #endif
     suite_add_tcase(suite, tcase);

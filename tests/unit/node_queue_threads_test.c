@@ -1,12 +1,12 @@
 /* Queues of a file are used in the same way by its owner and, through the owner's socket, by others. */
 #include "common/clock.h"
+#include "common/config.h"
 #include "common/mem.h"
 #include "node/access.h"
 #include "node/queues.h"
 #include "node/wire_queue.h"
 #include "support/expect.h"
 #include "support/files.h"
-#include "support/sanitized.h"
 #include "support/suite.h"
 #include "wit_schema_dbis.h"
 
@@ -22,7 +22,7 @@
 enum {
     TIMEOUT_S = 180,
     CLIENTS = 4,
-    ROUNDS = SANITIZED ? 40 : 150,
+    ROUNDS = SAP_SANITIZED ? 40 : 150,
     ROUNDS_AN_OPEN = 10,
     SOON_MS = 700,
 };

@@ -1,9 +1,9 @@
 /* Leases: at most one unexpired per key, freed by time or by token. */
+#include "common/config.h"
 #include "support/choice.h"
 #include "support/expect.h"
 #include "support/files.h"
 #include "support/post.h"
-#include "support/sanitized.h"
 #include "support/suite.h"
 
 #include <stdio.h>
@@ -242,7 +242,7 @@ START_TEST(histories_agree_with_a_table_of_owners)
     enum { KEYS = 5, STEPS = 3000 };
     static const char *keys[KEYS] = {"", "a", "b", "bb", "a longer name of a lease"};
     uint64_t first = choice_first_seed();
-    uint64_t count = choice_seed_count(SANITIZED ? 2 : 5);
+    uint64_t count = choice_seed_count(SAP_SANITIZED ? 2 : 5);
 
     for (uint64_t seed = first; seed < first + count; seed++) {
         SapRunnerV0Lease model[KEYS] = {{0}}; /* token 0: none */

@@ -1,10 +1,10 @@
 /* Workers in threads: started, woken, stopped in the middle of work, alone and in groups. */
 #include "common/bytes.h"
 #include "common/clock.h"
+#include "common/config.h"
 #include "support/expect.h"
 #include "support/files.h"
 #include "support/post.h"
-#include "support/sanitized.h"
 #include "support/suite.h"
 
 #include <pthread.h>
@@ -403,7 +403,7 @@ static void wait_until_empty(void)
 
 START_TEST(a_group_on_one_inbox_handles_each_message_once)
 {
-    enum { WORKERS = 4, MESSAGES = SANITIZED ? 300 : 1000 };
+    enum { WORKERS = 4, MESSAGES = SAP_SANITIZED ? 300 : 1000 };
     SapRunnerV0GroupConfig config = {
         .worker = config_of(NULL), .worker_count = WORKERS, .shared_inbox = 1};
     SapRunnerV0Group *group = NULL;
@@ -551,7 +551,7 @@ static int pass_on(SapRunnerHostV0 *host, const SapRunnerV0Message *msg, void *c
 
 START_TEST(workers_wake_each_other_through_the_outbox)
 {
-    enum { HOPS = SANITIZED ? 50 : 200 };
+    enum { HOPS = SAP_SANITIZED ? 50 : 200 };
     SapRunnerV0GroupConfig config = {.worker = config_of(NULL), .worker_count = 2};
     SapRunnerV0Group *group = NULL;
     SapRunnerV0Message msg;

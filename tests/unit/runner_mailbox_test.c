@@ -1,10 +1,10 @@
 /* The inbox: what is sent is claimed in order, by one at a time, and is gone when it is done. */
 #include "common/bytes.h"
+#include "common/config.h"
 #include "support/choice.h"
 #include "support/expect.h"
 #include "support/files.h"
 #include "support/post.h"
-#include "support/sanitized.h"
 #include "support/suite.h"
 
 #include <stdio.h>
@@ -1116,7 +1116,7 @@ START_TEST(histories_agree_with_the_model)
 {
     enum { STEPS = 4000, COMPARE = 50 };
     uint64_t first = choice_first_seed();
-    uint64_t count = choice_seed_count(SANITIZED ? 2 : 8);
+    uint64_t count = choice_seed_count(SAP_SANITIZED ? 2 : 8);
     uint64_t claimed = 0;
 
     for (uint64_t seed = first; seed < first + count; seed++) {

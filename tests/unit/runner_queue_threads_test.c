@@ -2,13 +2,13 @@
  * once where leases expire; whoever waits is woken in time. Run under the thread sanitizer. */
 #include "common/bytes.h"
 #include "common/clock.h"
+#include "common/config.h"
 #include "common/mem.h"
 #include "common/random.h"
 #include "sapling/queue.h"
 #include "support/choice.h"
 #include "support/expect.h"
 #include "support/files.h"
-#include "support/sanitized.h"
 #include "support/suite.h"
 
 #include <inttypes.h>
@@ -22,7 +22,7 @@
 enum {
     PRODUCERS = 6,
     CONSUMERS = 6,
-    EACH = SANITIZED ? 150 : 800,
+    EACH = SAP_SANITIZED ? 150 : 800,
     MESSAGES = PRODUCERS * EACH,
     STOP = UINT32_MAX, /* a message that ends its consumer */
     SOON_MS = 700,     /* a sleeper that nobody woke would look again after 1000 */
