@@ -172,8 +172,8 @@ $(eval $(call MIGRATING_RULES,release))
 $(eval $(call MIGRATING_RULES,asan))
 
 cli-test: build/sapling build/libsapling.so build/asan/sapling build/release/migrating/sapling build/asan/migrating/sapling build/schema_diff ## Run the command as a user would, also under sanitizers
-	$(Q)$(PYTHON) tests/cli/run.py --name cli-test --migrating build/release/migrating/sapling build/sapling $(T); status=$$?; \
-	    $(ASAN_ENV) $(NO_ASLR) $(PYTHON) tests/cli/run.py --name cli-test-asan --migrating build/asan/migrating/sapling build/asan/sapling $(T) && \
+	$(Q)$(PYTHON) tests/cli/run.py --name cli-test --jobs $(JOBS) --migrating build/release/migrating/sapling build/sapling $(T); status=$$?; \
+	    $(ASAN_ENV) $(NO_ASLR) $(PYTHON) tests/cli/run.py --name cli-test-asan --jobs $(JOBS) --migrating build/asan/migrating/sapling build/asan/sapling $(T) && \
 	    exit $$status
 
 man: build/sapling ## Rewrite man/sapling.1 from the table of commands

@@ -60,13 +60,6 @@ static int stat_as_json(const Call *call, const char *path, Access *access, cons
     return ui_object(call->ui, object);
 }
 
-static bool is_link(const char *path)
-{
-    struct stat st;
-
-    return lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
-}
-
 static int stat_as_text(const Call *call, const char *path, Access *access, const AccessStat *stat)
 {
     char data[UI_TEXT];
@@ -75,9 +68,7 @@ static int stat_as_text(const Call *call, const char *path, Access *access, cons
 
     (void)printf("file       %s\n", path);
     if (access_is_remote(access)) {
-        char *real = is_link(path) ? realpath(path, NULL) : NULL;
-        (void)printf("owner      another process, through %s.sock\n", real != NULL ? real : path);
-        free(real);
+        (void)printf("owner      another process, through %s.sock\n", access_real_path(access));
     }
     (void)printf("page size  %" PRIu32 "\n", stat->page_size);
     (void)printf("data       %s\n", ui_bytes(stat->data_size, data));

@@ -27,11 +27,10 @@ int codec_bytes_set(CodecBytes *bytes, const void *data, size_t len)
     }
     uint8_t *copy = NULL;
     if (len > 0) {
-        copy = mem_alloc(MEM_COMMON, len);
+        copy = mem_copy(MEM_COMMON, data, len);
         if (copy == NULL) {
             return SAP_NOMEM;
         }
-        memcpy(copy, data, len);
     }
     codec_bytes_free(bytes);
     *bytes = (CodecBytes){copy, (uint32_t)len};

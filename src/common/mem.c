@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* One cache line each, so that threads of different owners do not fight over one. */
 typedef struct Account {
@@ -64,6 +65,16 @@ void *mem_zalloc(MemOwner owner, size_t size)
     void *p = calloc(1, at_least_one(size));
     if (p != NULL) {
         charge(owner, size);
+    }
+    return p;
+}
+
+void *mem_copy(MemOwner owner, const void *from, size_t size)
+{
+    void *p = mem_alloc(owner, size);
+
+    if (p != NULL && size > 0) {
+        memcpy(p, from, size);
     }
     return p;
 }

@@ -28,6 +28,7 @@ typedef enum {
  * block of 0 bytes. Caller owns, release with mem_free and the same owner and size. */
 void *mem_alloc(MemOwner owner, size_t size);
 void *mem_zalloc(MemOwner owner, size_t size);
+void *mem_copy(MemOwner owner, const void *from, size_t size);
 
 /* `align` is a power of two. Caller owns, release with mem_free_aligned. */
 void *mem_alloc_aligned(MemOwner owner, size_t align, size_t size);

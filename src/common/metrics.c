@@ -163,11 +163,10 @@ static int text_copy(const char *text, char **out)
         return SAP_OK;
     }
     size_t size = strlen(text) + 1;
-    char *copy = mem_alloc(MEM_COMMON, size);
+    char *copy = mem_copy(MEM_COMMON, text, size);
     if (copy == NULL) {
         return SAP_NOMEM;
     }
-    memcpy(copy, text, size);
     *out = copy;
     return SAP_OK;
 }

@@ -189,6 +189,11 @@ bool access_is_remote(const Access *access)
     return access->db == NULL;
 }
 
+const char *access_real_path(const Access *access)
+{
+    return access->real;
+}
+
 /* ---- Asking the owner ----------------------------------------------------------------------- */
 
 /* Calls `ask` for as long as the file is another's: REMOTE_GONE where it is this process's now. An

@@ -46,6 +46,9 @@ int access_open(const char *path, const AccessOptions *options, Access **access_
 /* Accepts NULL. What sap_db_close() answers; SAP_OK where it is remote. */
 int access_close(Access *access);
 bool access_is_remote(const Access *access);
+/* The path that it was opened with or, where that is a link, of the file it leads to: log, lock and
+ * socket lie beside that one. Borrowed until access_close. */
+const char *access_real_path(const Access *access);
 /* The database itself, for its owner: borrowed until access_close. NULL where it is remote. */
 DB *access_db(const Access *access);
 /* Never NULL; valid until the next call. */

@@ -10,8 +10,6 @@
 #include "runner/wire_v0.h"
 #include "wit_runtime.h"
 
-#include <string.h>
-
 static int put_row(Txn *txn, const RowKey *key, uint32_t attempts, int why, const void *frame,
                    uint32_t frame_len)
 {
@@ -53,11 +51,10 @@ static int put_letter(Txn *txn, uint64_t worker, const RowKey *key, uint32_t att
     int rc = put_row(txn, key, attempts, why, frame, frame_len);
 
     if (rc == SAP_EXISTS) {
-        void *copy = mem_alloc(MEM_RUNNER, frame_len); /* taking a number changes a table */
+        void *copy = mem_copy(MEM_RUNNER, frame, frame_len); /* taking a number changes a table */
         if (copy == NULL) {
             return SAP_NOMEM;
         }
-        memcpy(copy, frame, frame_len);
         rc = put_anywhere(txn, worker, attempts, why, copy, frame_len);
         mem_free(MEM_RUNNER, copy, frame_len);
     }
@@ -201,11 +198,10 @@ int sap_runner_dead_letter_v0_replay(SapTxnCtx *txn, uint64_t worker, uint64_t s
         return rc;
     }
     /* The row moves when the transaction changes. */
-    void *frame = mem_alloc(MEM_RUNNER, letter.frame_len);
+    void *frame = mem_copy(MEM_RUNNER, letter.frame, letter.frame_len);
     if (frame == NULL) {
         return SAP_NOMEM;
     }
-    memcpy(frame, letter.frame, letter.frame_len);
     rc = sap_runner_mailbox_v0_send(txn, frame, letter.frame_len, &new_seq);
     mem_free(MEM_RUNNER, frame, letter.frame_len);
     if (rc == SAP_OK) {

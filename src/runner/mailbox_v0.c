@@ -154,16 +154,6 @@ static uint32_t options_budget(const SapRunnerV0ClaimOptions *options)
     return options->retry_budget_max > 0 ? options->retry_budget_max : MAILBOX_RETRY_BUDGET;
 }
 
-static void *copy_frame(const void *frame, uint32_t len)
-{
-    void *copy = mem_alloc(MEM_RUNNER, len);
-
-    if (copy != NULL) {
-        memcpy(copy, frame, len);
-    }
-    return copy;
-}
-
 void sap_runner_v0_claim_release(SapRunnerV0Claim *claim)
 {
     if (claim != NULL) {
@@ -203,7 +193,7 @@ int mailbox_put_claimed(Txn *txn, const SapRunnerV0ClaimOptions *options, const 
     int rc = wire_rc(sap_runner_wire_v0_decode_message(frame, frame_len, &msg));
 
     SAP_ASSERT(rc != SAP_OK || msg.to_worker == options->worker_id);
-    claim.frame = rc == SAP_OK ? copy_frame(frame, frame_len) : NULL;
+    claim.frame = rc == SAP_OK ? mem_copy(MEM_RUNNER, frame, frame_len) : NULL;
     claim.frame_len = claim.frame != NULL ? frame_len : 0;
     if (rc == SAP_OK && claim.frame == NULL) {
         rc = SAP_NOMEM;
@@ -251,7 +241,7 @@ static int note(MailboxLog *log, SapRunnerV0LogKind kind, const SapRunnerV0Claim
         }
     }
     MailboxMet met = {.kind = kind, .claim = *claim, .rc = why, .detail = detail};
-    met.claim.frame = copy_frame(claim->frame, claim->frame_len);
+    met.claim.frame = mem_copy(MEM_RUNNER, claim->frame, claim->frame_len);
     if (met.claim.frame == NULL) {
         return SAP_NOMEM;
     }
@@ -566,7 +556,7 @@ static int collect(Txn *txn, int64_t worker_id, SapRunnerV0Claim *claims, uint32
                 rc = row_message_key_read(key, key_len, &claim->worker, &claim->seq);
             }
             if (rc == SAP_OK) {
-                claim->frame = copy_frame(val, claim->frame_len);
+                claim->frame = mem_copy(MEM_RUNNER, val, claim->frame_len);
                 rc = claim->frame != NULL ? SAP_OK : SAP_NOMEM;
             }
             count += rc == SAP_OK;

@@ -10,8 +10,6 @@
 #include "runner/wire_v0.h"
 #include "wit_runtime.h"
 
-#include <string.h>
-
 /* Rows looked at for each that may be routed: the others are for elsewhere. */
 enum { LOOKS_PER_ROUTE = 4, KEY_SIZE = 8 };
 
@@ -94,13 +92,12 @@ int sap_runner_outbox_v0_append(SapTxnCtx *txn, const void *frame, uint32_t fram
  * nobody could deliver, goes among the dead letters of worker 0. */
 static int move_row(Txn *txn, Cursor *cur, const void *frame, uint32_t frame_len)
 {
-    void *copy = mem_alloc(MEM_RUNNER, frame_len);
+    void *copy = mem_copy(MEM_RUNNER, frame, frame_len);
     int rc;
 
     if (copy == NULL) {
         return SAP_NOMEM;
     }
-    memcpy(copy, frame, frame_len);
     rc = wire_check(copy, frame_len) == SAP_OK
              ? sap_runner_mailbox_v0_send(txn, copy, frame_len, NULL)
              : dead_letter_put(txn, 0, copy, frame_len, SAP_INVALID);

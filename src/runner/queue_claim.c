@@ -11,7 +11,6 @@
 #include "runner/timer_v0.h"
 #include "runner/wire_v0.h"
 
-#include <string.h>
 #include <time.h>
 
 enum {
@@ -545,11 +544,10 @@ static int find_claim(Txn *txn, const SapQueue *queue, uint64_t seq, uint64_t to
     if (rc != SAP_OK) {
         return rc;
     }
-    claim.frame = mem_alloc(MEM_RUNNER, frame_len);
+    claim.frame = mem_copy(MEM_RUNNER, frame, frame_len);
     if (claim.frame == NULL) {
         return SAP_NOMEM;
     }
-    memcpy(claim.frame, frame, frame_len);
     claim.frame_len = frame_len;
     claim.owner = lease.owner;
     claim.deadline_ms = lease.deadline_ms;

@@ -74,12 +74,11 @@ static int first_due(Txn *txn, int64_t now_ms, Due *due_out)
     }
     if (rc == SAP_OK) {
         memcpy(due.key.bytes, key, sizeof due.key.bytes);
-        due.frame = mem_alloc(MEM_RUNNER, val_len);
+        due.frame = mem_copy(MEM_RUNNER, val, val_len);
         due.frame_len = val_len;
         rc = due.frame != NULL ? SAP_OK : SAP_NOMEM;
     }
     if (rc == SAP_OK) {
-        memcpy(due.frame, val, val_len);
         *due_out = due;
     }
     cursor_close(cur);

@@ -113,12 +113,7 @@ no_lock:
 
 static char *copy_text(const char *text)
 {
-    size_t size = strlen(text) + 1;
-    char *copy = (char *)mem_alloc(MEM_ENV, size);
-    if (copy != NULL) {
-        memcpy(copy, text, size);
-    }
-    return copy;
+    return (char *)mem_copy(MEM_ENV, text, strlen(text) + 1);
 }
 
 /* The object with nothing open; release with dbfile_free(). */
@@ -396,11 +391,10 @@ static int load_bitmap(DbFile *file, uint64_t *used, uint64_t *taken, size_t wor
 /* From here on, pages can be checked against the bitmap. */
 static int keep_bitmap(DbFile *file, const uint64_t *used, size_t words)
 {
-    uint64_t *copy = (uint64_t *)mem_alloc(MEM_ENV, words * sizeof *copy);
+    uint64_t *copy = (uint64_t *)mem_copy(MEM_ENV, used, words * sizeof *copy);
     if (copy == NULL) {
         return SAP_NOMEM;
     }
-    memcpy(copy, used, words * sizeof *copy);
     file->found.words = words;
     file->found.used = copy;
     return SAP_OK;

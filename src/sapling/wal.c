@@ -572,11 +572,10 @@ int wal_open(Wal **wal_out, const char *path, uint64_t db_id, const WalPoint *st
     wal->appended_lsn = wal->closed_lsn = after_lsn;
     atomic_store_relaxed(&wal->synced_lsn, after_lsn);
     wal->path_size = strlen(path) + 1;
-    wal->path = mem_alloc(MEM_ENV, wal->path_size);
+    wal->path = mem_copy(MEM_ENV, path, wal->path_size);
     if (wal->path == NULL) {
         goto fail;
     }
-    memcpy(wal->path, path, wal->path_size);
     rc = init_buffers(wal);
     if (rc == SAP_OK) {
         rc = sort_files(wal, start->segment);

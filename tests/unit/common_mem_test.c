@@ -59,6 +59,23 @@ START_TEST(zeroed_memory_is_zero)
 }
 END_TEST
 
+START_TEST(copy_is_a_block_of_its_own)
+{
+    char from[] = "what is copied";
+    char *p = mem_copy(MEM_TEST, from, sizeof from);
+
+    ck_assert_ptr_nonnull(p);
+    check_live(sizeof from, 1);
+    from[0] = 'W';
+    ck_assert_str_eq(p, "what is copied");
+    mem_free(MEM_TEST, p, sizeof from);
+    p = mem_copy(MEM_TEST, NULL, 0);
+    ck_assert_ptr_nonnull(p);
+    mem_free(MEM_TEST, p, 0);
+    check_live(0, 0);
+}
+END_TEST
+
 START_TEST(nothing_at_all_is_still_a_block_of_its_own)
 {
     void *a = mem_alloc(MEM_TEST, 0);
@@ -154,9 +171,11 @@ static bool ask_in_every_way(void)
     void *a = mem_alloc(MEM_TEST, 10);
     void *b = mem_zalloc(MEM_TEST, 20);
     void *c = mem_alloc_aligned(MEM_TEST, 64, 30);
+    void *copy = mem_copy(MEM_TEST, "copied", 7);
     void *fresh = mem_resize(MEM_TEST, NULL, 0, 40);
     uint8_t *grown = mem_resize(MEM_TEST, a, a == NULL ? 0 : 10, 500);
-    bool all = a != NULL && b != NULL && c != NULL && fresh != NULL && grown != NULL;
+    bool all =
+        a != NULL && b != NULL && c != NULL && copy != NULL && fresh != NULL && grown != NULL;
 
     if (grown != NULL) {
         mem_free(MEM_TEST, grown, 500);
@@ -166,6 +185,7 @@ static bool ask_in_every_way(void)
     }
     mem_free(MEM_TEST, b, 20);
     mem_free_aligned(MEM_TEST, c, 30);
+    mem_free(MEM_TEST, copy, 7);
     mem_free(MEM_TEST, fresh, 40);
     return all;
 }
@@ -186,7 +206,7 @@ START_TEST(every_allocating_call_can_be_made_to_fail_and_charges_nothing_then)
             break;
         }
     }
-    ck_assert_uint_eq(nth, 6);
+    ck_assert_uint_eq(nth, 7);
 }
 END_TEST
 
@@ -209,6 +229,7 @@ int main(void)
     tcase_add_test(tcase, every_block_is_charged_to_its_owner_until_it_is_given_back);
     tcase_add_test(tcase, owners_are_counted_apart);
     tcase_add_test(tcase, zeroed_memory_is_zero);
+    tcase_add_test(tcase, copy_is_a_block_of_its_own);
     tcase_add_test(tcase, nothing_at_all_is_still_a_block_of_its_own);
     tcase_add_test(tcase, aligned_memory_is_aligned_for_every_power_of_two);
     tcase_add_test(tcase, resizing_keeps_the_contents_and_moves_the_charge);
