@@ -125,6 +125,26 @@ void disk_close(DiskFile *file)
     *file = DISK_FILE_NONE;
 }
 
+static void set_direct(DiskFile *file, bool direct)
+{
+#ifdef O_DIRECT
+    int flags = fcntl(file->fd, F_GETFL);
+
+    if (flags >= 0 &&
+        fcntl(file->fd, F_SETFL, direct ? flags | O_DIRECT : flags & ~O_DIRECT) == 0) {
+        file->direct = direct;
+    }
+#else
+    (void)direct;
+    file->direct = false;
+#endif
+}
+
+void disk_write_directly(DiskFile *file)
+{
+    set_direct(file, true);
+}
+
 int disk_write(DiskFile *file, uint64_t offset, const void *data, size_t len)
 {
     int err = fault_io();
@@ -138,6 +158,9 @@ int disk_write(DiskFile *file, uint64_t offset, const void *data, size_t len)
             left -= (size_t)done;
         } else if (done == 0) {
             err = EIO;
+        } else if (errno == EINVAL && file->direct) {
+            set_direct(file, false);
+            err = file->direct ? EINVAL : 0;
         } else if (errno != EINTR) {
             err = errno;
         }

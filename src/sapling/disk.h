@@ -24,12 +24,16 @@ typedef struct DiskPiece {
 
 typedef struct DiskFile {
     int fd;            /* -1: not open */
+    bool direct;       /* writes go past the cache */
     uint64_t id;       /* names this opening in a trace */
     DiskPiece sending; /* being put together */
     DiskPiece sent;    /* the one before */
 } DiskFile;
 
-enum { DISK_PIECE_BYTES = 1 << 20 };
+enum {
+    DISK_PIECE_BYTES = 1 << 20,
+    DISK_ALIGN = 4096, /* what offset, length and memory of a direct write are multiples of */
+};
 
 #define DISK_FILE_NONE ((DiskFile){.fd = -1})
 
@@ -47,6 +51,11 @@ int disk_open_read(const char *path, DiskFile *file_out);
 void disk_close(DiskFile *file);
 
 int disk_write(DiskFile *file, uint64_t offset, const void *data, size_t len);
+
+/* From here on writes go past the system's cache, where the file system can do that: worth it where
+ * each one is synced at once, and overwrites what is on disk already. One that is not aligned, or
+ * that the file system does not take, ends it, and is done as any other. */
+void disk_write_directly(DiskFile *file);
 
 /* Zeros for the bytes from..to. */
 int disk_write_zeros(DiskFile *file, uint64_t from, uint64_t to);

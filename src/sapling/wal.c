@@ -18,6 +18,8 @@ enum {
     BUFFER_KEEP = 4 << 20, /* larger ones go back once they are written */
 };
 
+_Static_assert(WAL_BLOCK % DISK_ALIGN == 0, "a group can be written directly");
+
 typedef struct Segment {
     DiskFile file;
     uint64_t number;
@@ -25,9 +27,9 @@ typedef struct Segment {
     uint64_t offset; /* where the next group goes */
 } Segment;
 
-/* The group being filled. Its buffer starts with room for the header. */
+/* The group being filled. Its bytes start with room for the header. */
 typedef struct OpenGroup {
-    Buf bytes;
+    Buf bytes; /* as all of groups, in memory of room_reserve() */
     uint64_t sequence;
     uint64_t first_lsn;
     uint32_t records;
@@ -251,6 +253,7 @@ static int make_segment(Wal *wal, uint64_t number, uint64_t size, Segment *segme
         rc = sync_names(wal);
     }
     if (rc == SAP_OK) {
+        disk_write_directly(&segment.file);
         *segment_out = segment;
     } else {
         disk_close(&segment.file);
@@ -297,6 +300,33 @@ static void next_segment(Wal *wal)
 
 /* ---- Groups --------------------------------------------------------------------------------- */
 
+/* Room for `extra` more bytes, in memory that a direct write can take. */
+static int room_reserve(Buf *room, size_t extra)
+{
+    if (extra <= room->cap - room->len) {
+        return SAP_OK;
+    }
+    size_t cap = 2 * room->cap;
+    cap = cap < room->len + extra ? (size_t)wal_group_space(room->len + extra) : cap;
+    uint8_t *data = (uint8_t *)mem_alloc_aligned(MEM_ENV, DISK_ALIGN, cap);
+    if (data == NULL) {
+        return SAP_NOMEM;
+    }
+    if (room->len > 0) {
+        memcpy(data, room->data, room->len);
+    }
+    mem_free_aligned(MEM_ENV, room->data, room->cap);
+    room->data = data;
+    room->cap = cap;
+    return SAP_OK;
+}
+
+static void room_release(Buf *room)
+{
+    mem_free_aligned(MEM_ENV, room->data, room->cap);
+    *room = (Buf){0};
+}
+
 /* `buf` has room for it. */
 static void begin_group(Buf *buf)
 {
@@ -312,10 +342,10 @@ static void begin_group(Buf *buf)
 static int reserve_memory(Wal *wal, size_t bytes)
 {
     size_t fresh = WAL_GROUP_HEADER + (wal->open.records > 0 ? bytes : 0) + WAL_BLOCK;
-    int rc = buf_reserve(&wal->open.bytes, bytes + WAL_BLOCK);
+    int rc = room_reserve(&wal->open.bytes, bytes + WAL_BLOCK);
 
     if (rc == SAP_OK && wal->next.cap < fresh && wal->writing.cap < fresh) {
-        rc = buf_reserve(&wal->next, fresh);
+        rc = room_reserve(&wal->next, fresh);
     }
     return rc;
 }
@@ -373,7 +403,7 @@ static void recycle_buffer(Wal *wal)
         wal->writing = wal->next;
         wal->next = larger;
     }
-    buf_release(&wal->writing);
+    room_release(&wal->writing);
 }
 
 /* Lets those run who waited for the last two groups and can run now, since they often commit again:
@@ -512,10 +542,10 @@ static int sort_files(Wal *wal, uint64_t start)
 static int init_buffers(Wal *wal)
 {
     size_t room = WAL_GROUP_HEADER + WAL_BLOCK;
-    int rc = buf_reserve(&wal->open.bytes, room);
+    int rc = room_reserve(&wal->open.bytes, room);
 
     if (rc == SAP_OK) {
-        rc = buf_reserve(&wal->next, room);
+        rc = room_reserve(&wal->next, room);
     }
     if (rc == SAP_OK) {
         begin_group(&wal->open.bytes);
@@ -539,9 +569,9 @@ static void free_wal(Wal *wal)
 {
     disk_close(&wal->current.file);
     disk_close(&wal->ready.file);
-    buf_release(&wal->open.bytes);
-    buf_release(&wal->next);
-    buf_release(&wal->writing);
+    room_release(&wal->open.bytes);
+    room_release(&wal->next);
+    room_release(&wal->writing);
     mem_free(MEM_ENV, wal->path, wal->path_size);
     mem_free(MEM_ENV, wal, sizeof *wal);
 }
@@ -632,7 +662,7 @@ int wal_reserve(Wal *wal, size_t len)
     mutex_lock(&wal->mutex);
     wal->reserved = 0;
     if (!wal->leading && wal->open.records == 0 && wal->next.cap > BUFFER_KEEP) {
-        buf_release(&wal->next); /* a smaller one is made below */
+        room_release(&wal->next); /* a smaller one is made below */
     }
     int rc = wal->failed;
     /* Only a single record makes a group larger than a segment. */

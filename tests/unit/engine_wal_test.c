@@ -561,6 +561,60 @@ START_TEST(bytes_are_those_that_a_checkpoint_frees)
 }
 END_TEST
 
+/* Through another opening, and so through the cache. */
+static void expect_filled(const char *path, uint64_t offset, size_t len, uint8_t with)
+{
+    uint8_t bytes[2 * DISK_ALIGN];
+    DiskFile file;
+
+    EXPECT_RC(disk_open_read(path, &file), SAP_OK);
+    EXPECT_RC(disk_read(&file, offset, bytes, len), SAP_OK);
+    disk_close(&file);
+    for (size_t i = 0; i < len; i++) {
+        EXPECT(bytes[i] == with, "byte %zu at %" PRIu64 " is %d", i, offset, bytes[i]);
+    }
+}
+
+/* Whatever the file system makes of them. */
+START_TEST(direct_writes_are_seen_by_all_and_any_write_can_be_done)
+{
+    uint8_t *bytes = mem_alloc_aligned(MEM_TEST, DISK_ALIGN, DISK_ALIGN);
+    bool in_memory = _i != 0;
+    bool direct;
+    char dir[MAX_PATH / 3];
+    char path[MAX_PATH / 2];
+    DiskFile file;
+
+    crash_dir_make(dir, sizeof dir, in_memory);
+    snprintf(path, sizeof path, "%s/file", dir);
+    EXPECT_RC(disk_create(path, &file), SAP_OK);
+    EXPECT_RC(disk_write_zeros(&file, 0, SEGMENT), SAP_OK);
+    expect_filled(path, DISK_ALIGN, DISK_ALIGN, 0);
+    disk_write_directly(&file);
+    direct = file.direct;
+    memset(bytes, 1, DISK_ALIGN);
+    EXPECT_RC(disk_write(&file, DISK_ALIGN, bytes, DISK_ALIGN), SAP_OK);
+    EXPECT_RC(disk_sync(&file), SAP_OK);
+    expect_filled(path, 0, DISK_ALIGN, 0);
+    expect_filled(path, DISK_ALIGN, DISK_ALIGN, 1);
+    expect_filled(path, UINT64_C(2) * DISK_ALIGN, DISK_ALIGN, 0);
+    EXPECT_RC(disk_write(&file, DISK_ALIGN + 1, bytes + 1, 5), SAP_OK);
+    memset(bytes, 2, DISK_ALIGN);
+    EXPECT_RC(disk_write(&file, UINT64_C(2) * DISK_ALIGN + 9, bytes + 1, 300), SAP_OK);
+    EXPECT_RC(disk_sync(&file), SAP_OK);
+    expect_filled(path, DISK_ALIGN, DISK_ALIGN, 1);
+    expect_filled(path, UINT64_C(2) * DISK_ALIGN, 9, 0);
+    expect_filled(path, UINT64_C(2) * DISK_ALIGN + 9, 300, 2);
+    expect_filled(path, UINT64_C(2) * DISK_ALIGN + 309, 300, 0);
+    printf("in %s: direct %s, after an unaligned write %s\n",
+           in_memory ? "memory" : "a file system", direct ? "yes" : "no",
+           file.direct ? "yes" : "no");
+    disk_close(&file);
+    crash_dir_remove(dir);
+    mem_free_aligned(MEM_TEST, bytes, DISK_ALIGN);
+}
+END_TEST
+
 START_TEST(prepared_segment_is_not_made_again)
 {
     Bed bed;
@@ -1198,6 +1252,7 @@ static Suite *wal_suite(void)
     tcase_add_test(tc, torn_group_at_the_start_of_a_segment_does_not_stay);
     tcase_add_test(tc, groups_behind_damage_do_not_stay);
     tcase_add_test(tc, bytes_are_those_that_a_checkpoint_frees);
+    tcase_add_loop_test(tc, direct_writes_are_seen_by_all_and_any_write_can_be_done, 0, 2);
     tcase_add_test(tc, prepared_segment_is_not_made_again);
     tcase_add_test(tc, invalid_last_group_is_cut_and_reported);
     tcase_add_test(tc, invalid_group_with_valid_ones_behind_it_is_corruption);
