@@ -134,18 +134,11 @@ static void set_direct(DiskFile *file, bool direct)
         fcntl(file->fd, F_SETFL, direct ? flags | O_DIRECT : flags & ~O_DIRECT) == 0) {
         file->direct = direct;
     }
-#else
-    (void)direct;
-    file->direct = false;
 #endif
+    file->never_direct = file->never_direct || file->direct != direct;
 }
 
-void disk_write_directly(DiskFile *file)
-{
-    set_direct(file, true);
-}
-
-int disk_write(DiskFile *file, uint64_t offset, const void *data, size_t len)
+static int write_all(DiskFile *file, uint64_t offset, const void *data, size_t len)
 {
     int err = fault_io();
     const uint8_t *at = data;
@@ -159,6 +152,7 @@ int disk_write(DiskFile *file, uint64_t offset, const void *data, size_t len)
         } else if (done == 0) {
             err = EIO;
         } else if (errno == EINVAL && file->direct) {
+            file->never_direct = true;
             set_direct(file, false);
             err = file->direct ? EINVAL : 0;
         } else if (errno != EINTR) {
@@ -170,6 +164,22 @@ int disk_write(DiskFile *file, uint64_t offset, const void *data, size_t len)
     }
     TRACE(.op = DISK_WRITE, .file = file->id, .offset = offset, .data = data, .len = len);
     return SAP_OK;
+}
+
+int disk_write(DiskFile *file, uint64_t offset, const void *data, size_t len)
+{
+    if (file->direct) {
+        set_direct(file, false);
+    }
+    return write_all(file, offset, data, len);
+}
+
+int disk_write_direct(DiskFile *file, uint64_t offset, const void *data, size_t len)
+{
+    if (!file->direct && !file->never_direct) {
+        set_direct(file, true);
+    }
+    return write_all(file, offset, data, len);
 }
 
 int disk_write_zeros(DiskFile *file, uint64_t from, uint64_t to)

@@ -24,7 +24,8 @@ typedef struct DiskPiece {
 
 typedef struct DiskFile {
     int fd;            /* -1: not open */
-    bool direct;       /* writes go past the cache */
+    bool direct;       /* as it is open now, writes go past the cache */
+    bool never_direct; /* the file system does not take such writes */
     uint64_t id;       /* names this opening in a trace */
     DiskPiece sending; /* being put together */
     DiskPiece sent;    /* the one before */
@@ -52,10 +53,10 @@ void disk_close(DiskFile *file);
 
 int disk_write(DiskFile *file, uint64_t offset, const void *data, size_t len);
 
-/* From here on writes go past the system's cache, where the file system can do that: worth it where
- * each one is synced at once, and overwrites what is on disk already. One that is not aligned, or
- * that the file system does not take, ends it, and is done as any other. */
-void disk_write_directly(DiskFile *file);
+/* The same past the system's cache, where the file system can do that: worth it where the write is
+ * short, overwrites what is on disk already and is synced at once. All three are multiples of
+ * DISK_ALIGN; one that is not is done as any other, and so are those after it. */
+int disk_write_direct(DiskFile *file, uint64_t offset, const void *data, size_t len);
 
 /* Zeros for the bytes from..to. */
 int disk_write_zeros(DiskFile *file, uint64_t from, uint64_t to);

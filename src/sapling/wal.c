@@ -16,6 +16,7 @@ enum {
     SEGMENT_DEFAULT = 16 << 20,
     FILL_STEP = 512 << 10,
     BUFFER_KEEP = 4 << 20, /* larger ones go back once they are written */
+    DIRECT_MOST = 2 * WAL_BLOCK,
 };
 
 _Static_assert(WAL_BLOCK % DISK_ALIGN == 0, "a group can be written directly");
@@ -253,7 +254,6 @@ static int make_segment(Wal *wal, uint64_t number, uint64_t size, Segment *segme
         rc = sync_names(wal);
     }
     if (rc == SAP_OK) {
-        disk_write_directly(&segment.file);
         *segment_out = segment;
     } else {
         disk_close(&segment.file);
@@ -431,6 +431,14 @@ static void gather(Wal *wal)
     wal->company[0] = here;
 }
 
+/* The group of a few is sooner on disk when it is written past the cache; that of many, who keep the
+ * processors busy meanwhile, is not. */
+static int write_group(DiskFile *file, uint64_t offset, const uint8_t *bytes, size_t space)
+{
+    return space <= DIRECT_MOST ? disk_write_direct(file, offset, bytes, space)
+                                : disk_write(file, offset, bytes, space);
+}
+
 /* Writes and syncs the open group. The mutex is held, and given up. */
 static void lead(Wal *wal)
 {
@@ -449,7 +457,7 @@ static void lead(Wal *wal)
     memset(bytes->data + bytes->len, 0, space - bytes->len);
     uint64_t checksum = wal_group_encode(&group, bytes->data);
     uint64_t begin_ns = clock_mono_ns(NULL);
-    int rc = disk_write(&wal->current.file, offset, bytes->data, space);
+    int rc = write_group(&wal->current.file, offset, bytes->data, space);
     fault_step("log group written");
     if (rc == SAP_OK) {
         rc = disk_sync(&wal->current.file);
