@@ -175,6 +175,46 @@ START_TEST(a_handler_that_touches_keeps_the_leases_of_its_batch)
 }
 END_TEST
 
+/* As if another had acknowledged it. */
+static void take_away(uint64_t seq)
+{
+    uint8_t key[16];
+    SapTxnCtx *txn = post_begin(bed.post.db);
+
+    post_key(key, ME, seq);
+    EXPECT_RC(txn_del_dbi(txn, POST_INBOX, key, sizeof key), SAP_OK);
+    EXPECT_RC(txn_del_dbi(txn, POST_LEASES, key, sizeof key), SAP_OK);
+    post_commit(txn);
+}
+
+static int first_loses_the_last(SapRunnerV0 *runner, const SapRunnerV0Message *msg, void *ctx)
+{
+    (void)runner;
+    note(msg);
+    if (bed.begun++ == 0) {
+        take_away(*(const uint64_t *)ctx);
+    }
+    bed.clock.now_ms += LEASE_MS / 4;
+    return SAP_OK;
+}
+
+START_TEST(a_lease_of_a_batch_that_was_lost_is_told_once_however_often_the_others_are_renewed)
+{
+    enum { COUNT = 6 };
+    SapRunnerV0Metrics metrics;
+    uint64_t last = 0;
+
+    make(&bed.worker, (SapRunnerV0Handler){.plain = first_loses_the_last, .ctx = &last}, COUNT);
+    send_many(COUNT - 1);
+    last = post_send(bed.post.db, ME, POST_NORMAL, "5");
+    EXPECT_RC(sap_runner_v0_worker_tick(&bed.worker, NULL), SAP_OK);
+    EXPECT(bed.begun == COUNT - 1 && bed.handled[COUNT - 1] == 0, "%u handlers", bed.begun);
+    EXPECT(post_rows(bed.post.db, POST_INBOX) == 0, "some are left");
+    sap_runner_v0_metrics_snapshot(&bed.worker.runner, &metrics);
+    EXPECT(metrics.lease_losses == 1, "%llu losses", (unsigned long long)metrics.lease_losses);
+}
+END_TEST
+
 static uint32_t claim_batch(bool retried_alone, SapRunnerV0Claim claims[MAX_MESSAGES])
 {
     SapRunnerV0ClaimOptions options = {.worker_id = ME,
@@ -350,6 +390,8 @@ int main(void)
     tcase_add_test(tc, handlers_of_a_batch_may_each_take_most_of_a_lease);
     tcase_add_test(tc, short_handlers_before_a_long_one_lose_nothing);
     tcase_add_test(tc, a_handler_that_touches_keeps_the_leases_of_its_batch);
+    tcase_add_test(
+        tc, a_lease_of_a_batch_that_was_lost_is_told_once_however_often_the_others_are_renewed);
     tcase_add_test(tc, one_id_is_handled_once_in_a_batch_of_plain_handlers);
     tcase_add_test(tc, one_id_is_handled_once_in_a_batch_of_blocks_that_read);
     tcase_add_test(tc, one_claim_has_each_id_once);
