@@ -431,8 +431,8 @@ static void gather(Wal *wal)
     wal->company[0] = here;
 }
 
-/* The group of a few is sooner on disk when it is written past the cache; that of many, who keep the
- * processors busy meanwhile, is not. */
+/* A short group is sooner on disk when it is written past the cache. Larger ones come of many threads,
+ * and measured slower that way. */
 static int write_group(DiskFile *file, uint64_t offset, const uint8_t *bytes, size_t space)
 {
     return space <= DIRECT_MOST ? disk_write_direct(file, offset, bytes, space)
