@@ -23,6 +23,7 @@ export PYTHONDONTWRITEBYTECODE := 1
 VERSION  := $(shell cat VERSION)
 SO_MAJOR := $(firstword $(subst ., ,$(VERSION)))
 SONAME   := libsapling.so.$(SO_MAJOR)
+RUNTIME_SONAME := libsapling-runtime.so.$(SO_MAJOR)
 
 ifeq ($(origin CC),default)
 CC := gcc
@@ -46,11 +47,16 @@ Q          := $(if $(V),,@)
 LIB_DIRS  := src/common src/sapling src/runner
 LIB_CODECS := generated/wit_runtime.c generated/wit_schema_dbis.c
 LIB_SRCS  := $(sort $(wildcard $(LIB_DIRS:=/*.c))) $(LIB_CODECS)
+# libsapling-runtime: libsapling, the store and what stands on it, and the codecs of their rows.
+RUNTIME_DIRS := src/store src/simulator
+RUNTIME_CODECS := generated/wit_store.c
+RUNTIME_SRCS := $(sort $(wildcard $(RUNTIME_DIRS:=/*.c))) $(RUNTIME_CODECS)
 NODE_SRCS := $(sort $(wildcard src/node/*.c))
 CLI_SRCS  := $(sort $(wildcard src/cli/*.c))
 SCHEMA_SRCS := $(filter-out %_json.c,$(sort $(wildcard src/schema/*.c)))
 PUBLIC_HEADERS := $(sort $(wildcard include/sapling/*.h))
 LIB_LIBS  := -lxxhash -pthread
+RUNTIME_LIBS := -lsodium $(LIB_LIBS)
 
 CPPFLAGS_ALL := -D_GNU_SOURCE -Iinclude -Isrc -Igenerated
 CFLAGS_ALL   := -std=c11 -g -pthread -fPIC -fvisibility=hidden -fno-omit-frame-pointer \
@@ -78,9 +84,9 @@ include mk/amalgamation.mk
 
 .PHONY: all help clean clang FORCE
 
-all: build/libsapling.a build/libsapling.so build/sapling build/schema_diff ## Build the library, the command and schema_diff
+all: build/libsapling.a build/libsapling.so build/libsapling-runtime.a build/libsapling-runtime.so build/sapling build/schema_diff ## Build the libraries, the command and schema_diff
 
-clang: build/clang/libsapling.a build/clang/libsapling.so build/clang/sapling ## Build the library and the command with clang
+clang: build/clang/libsapling.a build/clang/libsapling.so build/clang/libsapling-runtime.a build/clang/libsapling-runtime.so build/clang/sapling ## Build the libraries and the command with clang
 
 clean: ## Remove everything that was built
 	rm -rf build

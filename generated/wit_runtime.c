@@ -981,19 +981,19 @@ int wit_runtime_queue_name_decode(const void *data, size_t len, WitRuntimeQueueN
 static void wit_runtime_retry_key_write(CodecWriter *w, const WitRuntimeRetryKey *v)
 {
     codec_write_raw(w, "retry:", 6);
-    codec_write_u64be(w, v->worker);
-    codec_write_raw(w, v->id.data, v->id.len);
+    codec_write_u8(w, v->table);
+    codec_write_raw(w, v->row.data, v->row.len);
 }
 
 static void wit_runtime_retry_key_read(CodecReader *r, WitRuntimeRetryKey *v)
 {
     codec_read_exactly(r, "retry:", 6);
-    v->worker = codec_read_u64be(r);
-    if (codec_read_failed(r, "record retry-key", "worker")) {
+    v->table = codec_read_u8(r);
+    if (codec_read_failed(r, "record retry-key", "table")) {
         return;
     }
-    codec_read_rest(r, &v->id);
-    if (codec_read_failed(r, "record retry-key", "id")) {
+    codec_read_rest(r, &v->row);
+    if (codec_read_failed(r, "record retry-key", "row")) {
         return;
     }
 }
@@ -1002,9 +1002,16 @@ static int wit_runtime_retry_key_check(const WitRuntimeRetryKey *v, CodecError *
 {
     {
         bool bad = false;
-        bool holds = ((codec_number_compare(codec_number_u(v->id.len), codec_number_u(UINT64_C(0))) > 0) && (codec_number_compare(codec_number_u(v->id.len), codec_number_u(UINT64_C(256))) <= 0));
+        bool holds = ((codec_number_compare(codec_number_u(v->table), codec_number_u(UINT64_C(1))) == 0) || (codec_number_compare(codec_number_u(v->table), codec_number_u(UINT64_C(4))) == 0));
         if (bad || !holds) {
-            return codec_broken(error, "record retry-key", "id", "len(id) > 0 && len(id) <= 256");
+            return codec_broken(error, "record retry-key", "table", "value == 1 || value == 4");
+        }
+    }
+    {
+        bool bad = false;
+        bool holds = (codec_number_compare(codec_number_u(v->row.len), codec_number_u(UINT64_C(16))) == 0);
+        if (bad || !holds) {
+            return codec_broken(error, "record retry-key", "row", "len(row) == 16");
         }
     }
     return SAP_OK;
@@ -1012,13 +1019,13 @@ static int wit_runtime_retry_key_check(const WitRuntimeRetryKey *v, CodecError *
 
 bool wit_runtime_retry_key_equal(const WitRuntimeRetryKey *a, const WitRuntimeRetryKey *b)
 {
-    return a->worker == b->worker &&
-           codec_bytes_equal(&a->id, &b->id);
+    return a->table == b->table &&
+           codec_bytes_equal(&a->row, &b->row);
 }
 
 void wit_runtime_retry_key_free(WitRuntimeRetryKey *v)
 {
-    codec_bytes_free(&v->id);
+    codec_bytes_free(&v->row);
     memset(v, 0, sizeof *v);
 }
 

@@ -101,13 +101,13 @@ typedef struct WitRuntimeQueueName {
     uint64_t worker; /* Whose inbox is the queue; never below 2^32, where the workers of programs are. */
 } WitRuntimeQueueName;
 
-/* Keys of dedupe that count attempts, in one inbox each. */
+/* Keys of dedupe that count the failed attempts of one message, by the row that it is. Ids may repeat, rows do not. The count goes with the message from row to row. */
 typedef struct WitRuntimeRetryKey {
-    uint64_t worker; /* Whose inbox: messages of one id in two inboxes have nothing to do with each other. */
-    CodecBytes id; /* The message id, or its XXH3-128 if it is above 256 bytes. */
+    uint8_t table; /* 1: the message is in an inbox. 4: it waits for its next attempt, as a timer. */
+    CodecBytes row; /* The key of the row in that table. */
 } WitRuntimeRetryKey;
 
-/* How often the message was tried. */
+/* How many attempts of the message have failed. */
 typedef struct WitRuntimeRetryValue {
     uint32_t count;
 } WitRuntimeRetryValue;

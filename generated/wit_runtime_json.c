@@ -5,6 +5,15 @@
 
 #include "common/bytes.h"
 
+static int read_u8(const json_t *json, uint8_t *out, CodecError *error)
+{
+    uint64_t v = 0;
+    int rc = codec_json_read_unsigned(json, UINT8_MAX, &v, error);
+
+    *out = (uint8_t)v;
+    return rc;
+}
+
 static int read_u16(const json_t *json, uint16_t *out, CodecError *error)
 {
     uint64_t v = 0;
@@ -845,8 +854,8 @@ int wit_runtime_queue_name_from_json(const json_t *json, WitRuntimeQueueName *v_
 }
 
 static const char *const wit_runtime_retry_key_names[] = {
-    "worker",
-    "id",
+    "table",
+    "row",
 };
 
 static json_t *wit_runtime_retry_key_write_json(const WitRuntimeRetryKey *v)
@@ -854,8 +863,8 @@ static json_t *wit_runtime_retry_key_write_json(const WitRuntimeRetryKey *v)
     json_t *json = json_object();
     bool ok = json != NULL;
 
-    ok = ok && codec_json_add(json, "worker", codec_json_unsigned(v->worker));
-    ok = ok && codec_json_add(json, "id", codec_json_bytes(&v->id));
+    ok = ok && codec_json_add(json, "table", codec_json_unsigned(v->table));
+    ok = ok && codec_json_add(json, "row", codec_json_bytes(&v->row));
     return codec_json_done(json, ok);
 }
 
@@ -863,12 +872,12 @@ static int wit_runtime_retry_key_read_json(const json_t *json, WitRuntimeRetryKe
 {
     int rc = codec_json_read_fields(json, wit_runtime_retry_key_names, 2, error);
     if (rc == SAP_OK) {
-        rc = read_u64(json_object_get(json, "worker"), &v->worker, error);
-        (void)codec_blame(error, "record retry-key", "worker", rc);
+        rc = read_u8(json_object_get(json, "table"), &v->table, error);
+        (void)codec_blame(error, "record retry-key", "table", rc);
     }
     if (rc == SAP_OK) {
-        rc = codec_json_read_bytes(json_object_get(json, "id"), &v->id, error);
-        (void)codec_blame(error, "record retry-key", "id", rc);
+        rc = codec_json_read_bytes(json_object_get(json, "row"), &v->row, error);
+        (void)codec_blame(error, "record retry-key", "row", rc);
     }
     return rc;
 }

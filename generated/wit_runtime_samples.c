@@ -627,20 +627,27 @@ SAMPLE_TYPE(wit_runtime_queue_name, WitRuntimeQueueName)
 
 static void wit_runtime_retry_key_random(Choice *choice, WitRuntimeRetryKey *v)
 {
-    v->worker = (uint64_t)sample_number(choice);
-    sample_bytes(choice, &v->id);
+    v->table = (uint8_t)sample_number(choice);
     switch (choice_below(choice, 16)) {
     case 0:
-        sample_length(&v->id, 1);
+        v->table = (uint8_t)UINT64_C(1);
         break;
     case 1:
-        sample_length(&v->id, 256);
-        break;
-    case 2:
-        sample_length(&v->id, 255);
+        v->table = (uint8_t)UINT64_C(4);
         break;
     default:
-        sample_length(&v->id, 1);
+        v->table = (uint8_t)UINT64_C(1);
+        break;
+    case 15:
+        break;
+    }
+    sample_bytes(choice, &v->row);
+    switch (choice_below(choice, 16)) {
+    case 0:
+        sample_length(&v->row, 16);
+        break;
+    default:
+        sample_length(&v->row, 16);
         break;
     case 15:
         break;
@@ -653,24 +660,40 @@ static bool wit_runtime_retry_key_edge(void *any, size_t i, const char **refinem
 
     switch (i) {
     case 0:
-        *refinement = "len(id) > 0 && len(id) <= 256";
-        sample_length(&v->id, 0);
-        return false;
+        *refinement = "value == 1 || value == 4";
+        v->table = (uint8_t)UINT64_C(1);
+        return true;
     case 1:
-        *refinement = "len(id) > 0 && len(id) <= 256";
-        sample_length(&v->id, 1);
-        return true;
+        *refinement = "value == 1 || value == 4";
+        v->table = (uint8_t)UINT64_C(0);
+        return false;
     case 2:
-        *refinement = "len(id) > 0 && len(id) <= 256";
-        sample_length(&v->id, 256);
-        return true;
+        *refinement = "value == 1 || value == 4";
+        v->table = (uint8_t)UINT64_C(2);
+        return false;
     case 3:
-        *refinement = "len(id) > 0 && len(id) <= 256";
-        sample_length(&v->id, 255);
+        *refinement = "value == 1 || value == 4";
+        v->table = (uint8_t)UINT64_C(4);
         return true;
     case 4:
-        *refinement = "len(id) > 0 && len(id) <= 256";
-        sample_length(&v->id, 257);
+        *refinement = "value == 1 || value == 4";
+        v->table = (uint8_t)UINT64_C(3);
+        return false;
+    case 5:
+        *refinement = "value == 1 || value == 4";
+        v->table = (uint8_t)UINT64_C(5);
+        return false;
+    case 6:
+        *refinement = "len(row) == 16";
+        sample_length(&v->row, 16);
+        return true;
+    case 7:
+        *refinement = "len(row) == 16";
+        sample_length(&v->row, 15);
+        return false;
+    case 8:
+        *refinement = "len(row) == 16";
+        sample_length(&v->row, 17);
         return false;
     default:
         return true;
@@ -917,7 +940,7 @@ const SampleType wit_runtime_samples[] = {
     SAMPLE_ENTRY("schema-marker", wit_runtime_schema_marker, WitRuntimeSchemaMarker, false, NULL, 0),
     SAMPLE_ENTRY("high-water-mark", wit_runtime_high_water_mark, WitRuntimeHighWaterMark, false, NULL, 0),
     SAMPLE_ENTRY("queue-name", wit_runtime_queue_name, WitRuntimeQueueName, false, wit_runtime_queue_name_edge, 6),
-    SAMPLE_ENTRY("retry-key", wit_runtime_retry_key, WitRuntimeRetryKey, false, wit_runtime_retry_key_edge, 5),
+    SAMPLE_ENTRY("retry-key", wit_runtime_retry_key, WitRuntimeRetryKey, false, wit_runtime_retry_key_edge, 9),
     SAMPLE_ENTRY("retry-value", wit_runtime_retry_value, WitRuntimeRetryValue, false, NULL, 0),
     SAMPLE_ENTRY("seen-key", wit_runtime_seen_key, WitRuntimeSeenKey, false, wit_runtime_seen_key_edge, 5),
     SAMPLE_ENTRY("seen-value", wit_runtime_seen_value, WitRuntimeSeenValue, false, NULL, 0),

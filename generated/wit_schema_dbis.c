@@ -36,6 +36,18 @@ const WitSchemaDbi wit_schema_dbis[] = {
      "key, all bytes left",
      "value, all bytes left",
      "runner", "active"},
+    {8, "store_meta",
+     "row meta-row",
+     "value, all bytes left",
+     "store", "active"},
+    {9, "blobs",
+     "part blob-part; sha256, all bytes left",
+     "value, all bytes left",
+     "store", "active"},
+    {10, "blobrefs",
+     "sha256 list<u8> escaped; kind blob-owner; owner list<u8> escaped",
+     "value, all bytes left",
+     "store", "active"},
 };
 
 const size_t wit_schema_dbi_count =

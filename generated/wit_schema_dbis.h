@@ -20,6 +20,13 @@ enum {
     WIT_RUNTIME_MINOR = 1,
     WIT_RUNTIME_DBI_BASE = 0,
     WIT_RUNTIME_DBI_COUNT = 8,
+    WIT_DBI_STORE_META = 8,
+    WIT_DBI_BLOBS = 9,
+    WIT_DBI_BLOBREFS = 10,
+    WIT_STORE_MAJOR = 1,
+    WIT_STORE_MINOR = 0,
+    WIT_STORE_DBI_BASE = 8,
+    WIT_STORE_DBI_COUNT = 3,
 };
 
 /* All static storage. */

@@ -36,7 +36,14 @@ RUNNER_BENCH_BIN  := build/bench/runner
 RUNNER_BENCH_RUN  := $(RUNNER_BENCH_BIN) --dir $(BENCH_DIR) --rounds $(or $(BENCH_ROUNDS),3) \
                      --ms $(or $(BENCH_MS),1000)
 
-.PHONY: bench-deps bench-run bench-compare bench-durable bench-queue bench-ci bench-baseline runner-bench
+# The store beside the engine: needs no other engine.
+STORE_BENCH_SRCS := $(sort $(wildcard bench/store/*.c))
+STORE_BENCH_OBJS := $(STORE_BENCH_SRCS:bench/%.c=build/bench/obj/%.o)
+STORE_BENCH_BIN  := build/bench/store
+STORE_BENCH_RUN  := $(STORE_BENCH_BIN) --dir $(BENCH_DIR) --rounds $(or $(BENCH_ROUNDS),15) \
+                    --ms $(or $(BENCH_MS),100)
+
+.PHONY: bench-deps bench-run bench-compare bench-durable bench-queue bench-ci bench-baseline runner-bench store-bench
 
 bench-deps:
 	$(Q)./script/deps bench
@@ -48,7 +55,7 @@ build/bench/obj/%.o: bench/%.c mk/bench.mk | bench-deps
 $(BENCH_BIN): $(BENCH_OBJS) build/libsapling.a | bench-deps
 	$(Q)$(CC) -pthread -o $@ $(BENCH_OBJS) build/libsapling.a $(LIB_LIBS) -llmdb -lm
 
-$(DURABLE_OBJS) $(RUNNER_BENCH_OBJS): BENCH_CFLAGS += -Ibench
+$(DURABLE_OBJS) $(RUNNER_BENCH_OBJS) $(STORE_BENCH_OBJS): BENCH_CFLAGS += -Ibench
 
 $(DURABLE_BIN): $(DURABLE_OBJS) build/bench/obj/data.o build/bench/obj/util.o \
                 build/bench/obj/chart.o build/libsapling.a | bench-deps
@@ -57,6 +64,10 @@ $(DURABLE_BIN): $(DURABLE_OBJS) build/bench/obj/data.o build/bench/obj/util.o \
 $(RUNNER_BENCH_BIN): $(RUNNER_BENCH_OBJS) build/bench/obj/data.o build/bench/obj/util.o \
                      build/bench/obj/chart.o build/libsapling.a | bench-deps
 	$(Q)$(CC) -pthread -o $@ $(filter %.o %.a,$^) $(LIB_LIBS) -lsqlite3 -lm
+
+$(STORE_BENCH_BIN): $(STORE_BENCH_OBJS) build/bench/obj/data.o build/bench/obj/util.o \
+                    build/libsapling-runtime.a | bench-deps
+	$(Q)$(CC) -pthread -o $@ $(filter %.o %.a,$^) $(RUNTIME_LIBS) -lm
 
 bench-run: $(BENCH_BIN) ## Measure Sapling alone
 	$(Q)$(BENCH_RUN) --engines sapling
@@ -76,6 +87,9 @@ bench-queue: $(DURABLE_BIN) ## Send 10 million messages through a short queue: f
 runner-bench: $(RUNNER_BENCH_BIN) ## Measure messages beside beanstalkd, Redis, SQLite and a bare log; writes build/bench/runner.json and .svg
 	$(Q)$(RUNNER_BENCH_RUN) --json build/bench/runner.json --svg build/bench/runner.svg
 
+store-bench: $(STORE_BENCH_BIN) ## Measure the store in a file beside the engine itself; writes build/bench/store.json
+	$(Q)$(STORE_BENCH_RUN) --json build/bench/store.json
+
 # Noise seldom strikes the same ratio twice, a regression always does: so it measures again.
 bench-ci: $(BENCH_BIN) ## Fail where a ratio to LMDB fell below bench/baseline.json, or a count below its bar
 	$(Q)$(BENCH_CI)
@@ -85,4 +99,5 @@ bench-baseline: $(BENCH_BIN) ## Rewrite bench/baseline.json from a run on this m
 	$(Q)$(BENCH_CI)
 	$(Q)$(PYTHON) bench/compare_baseline.py --write build/bench/ci.json bench/baseline.json
 
--include $(BENCH_OBJS:.o=.d) $(DURABLE_OBJS:.o=.d) $(RUNNER_BENCH_OBJS:.o=.d)
+-include $(BENCH_OBJS:.o=.d) $(DURABLE_OBJS:.o=.d) $(RUNNER_BENCH_OBJS:.o=.d) \
+    $(STORE_BENCH_OBJS:.o=.d)

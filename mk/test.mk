@@ -2,15 +2,34 @@
 #
 # tests/{unit,integration,stress}/*_test.c are one binary each, linked with the variant's raw
 # objects and with tests/support/*.c; node_* also with those of src/node, cli_* with the
-# formats of src/cli, wit_* with generated code. *_threads_test.c needs threads: left out of `nothreads`,
-# as is src/node, and the only ones `tsan` runs.
+# formats of src/cli, wit_* with generated code, store_* and simulator_* with the runtime. *_threads_test.c needs
+# threads: left out of `nothreads`, as are src/node and the runtime, and the only ones `tsan` runs.
 
 TEST_DIRS    ?= unit integration stress
 TEST_TIMEOUT ?= 900
 T            ?=
 
+# QUICK=1, which ./script/test gives unless it was told --full, leaves out what another step does:
+#
+#   asan             a quarter of the random histories of ASAN_QUICK; `check` runs all of them
+#   check-nothreads  only the tests of what differs without threads and without mappings (NOTHREADS_QUICK)
+#   leak-check       only where bytes leave the process: `asan` finds leaks and bad addresses in all
+#                    tests, valgrind alone finds bytes that were never set (LEAK_QUICK)
+#   fuzz-smoke       a quarter of the time
+#
+# and the step check-clang, since `asan` is built by clang with the same warnings.
+QUICK        ?=
+QUICK_SHARE  := $(if $(QUICK),SAP_TEST_SHARE=4)
+ASAN_QUICK   := engine_model_% engine_file_model_% engine_crash_% engine_effects_% engine_node_% engine_backup_crash_%
+NOTHREADS_QUICK := engine_file_% engine_wal_% engine_crash_% engine_recover_% engine_backup_% engine_arena_% \
+                   engine_txn_% engine_watch_% runner_lifecycle_% runner_attempt_% runner_queue_% runner_recovery_%
+LEAK_QUICK   := common_% engine_wal_% engine_file_commit_% engine_file_moments_% runner_mailbox_% runner_queue_% \
+                runner_wire_% runner_replay_% wit_constructs_% wit_runtime_% wit_json_%
+
+# What tests of the runtime share.
+RUNTIME_SUPPORT_SRCS := $(sort $(wildcard $(RUNTIME_DIRS:src/%=tests/support/%_*.c)))
 TEST_SRCS    := $(sort $(foreach d,$(TEST_DIRS),$(wildcard tests/$d/*_test.c)))
-SUPPORT_SRCS := $(sort $(wildcard tests/support/*.c))
+SUPPORT_SRCS := $(sort $(filter-out $(RUNTIME_SUPPORT_SRCS),$(wildcard tests/support/*.c)))
 FUZZ_SRCS    := $(sort $(wildcard tests/fuzz/*_fuzz.c))
 EXAMPLE_SRCS := $(sort $(wildcard examples/native/*.c))
 
@@ -19,11 +38,17 @@ wanted = $(if $(T),$(foreach f,$1,$(if $(findstring $(T),$f),$f)),$1)
 
 tests_all       := $(call wanted,$(TEST_SRCS))
 tests_threads   := $(filter %_threads_test.c,$(tests_all))
-tests_nothreads := $(filter-out %_threads_test.c tests/unit/node_%,$(tests_all))
+# $(call quick,NAMES,SOURCES): all SOURCES, or with QUICK=1 those with one of NAMES.
+quick           = $(if $(QUICK),$(filter $(foreach d,$(TEST_DIRS),$(1:%=tests/$d/%)),$2),$2)
+# Tests for a build without threads.
+tests_unthreaded := $(filter-out %_threads_test.c tests/unit/node_% \
+    $(foreach d,$(TEST_DIRS),$(RUNTIME_DIRS:src/%=tests/$d/%_%)),$(tests_all))
+tests_nothreads  := $(call quick,$(NOTHREADS_QUICK),$(tests_unthreaded))
 
 # $(call test_bins,VARIANT,SOURCES)
 test_bins    = $(2:tests/%.c=build/$1/tests/%)
 support_objs = $(SUPPORT_SRCS:%.c=build/$1/obj/%.o)
+runtime_support_objs = $(RUNTIME_SUPPORT_SRCS:%.c=build/$1/obj/%.o)
 
 define TEST_RULES
 build/$1/tests/%_test: build/$1/obj/tests/%_test.o $$(call support_objs,$1) $$(call lib_objs,$1)
@@ -51,6 +76,19 @@ build/$1/tests/unit/wit_%_test: build/$1/obj/tests/unit/wit_%_test.o $$(call sup
 endef
 $(foreach v,test clang-test asan tsan nothreads,$(eval $(call TEST_RULES,$v)))
 
+# $(call RUNTIME_TEST_RULES,VARIANT,PREFIX): tests of what only libsapling-runtime has.
+define RUNTIME_TEST_RULES
+build/$1/tests/$2_%_test: build/$1/obj/tests/$2_%_test.o $$(call runtime_support_objs,$1) \
+                          $$(call support_objs,$1) $$(call runtime_objs,$1) $$(call lib_objs,$1)
+	@mkdir -p $$(@D)
+	@echo '  LD      $$@'
+	$$(Q)$$(CC_$1) $$(LDFLAGS_ALL) $$(LDFLAGS_$1) $$(LDFLAGS) -o $$@ $$^ $$(CHECK_LIBS) $$(RUNTIME_LIBS)
+endef
+# Make prefers the rule above to the general one only if its objects exist or are named in a rule.
+build/runtime-objs: $(foreach v,test clang-test asan tsan,$(call runtime_objs,$v) $(call runtime_support_objs,$v))
+RUNTIME_TESTS := $(foreach d,$(TEST_DIRS),$(foreach n,$(RUNTIME_DIRS:src/%=%),$d/$n))
+$(foreach v,test clang-test asan tsan,$(foreach t,$(RUNTIME_TESTS),$(eval $(call RUNTIME_TEST_RULES,$v,$t))))
+
 RUN_TESTS = $(PYTHON) tools/run_tests.py --jobs $(JOBS) --timeout $(TEST_TIMEOUT)
 
 # Address-space randomisation beyond 28 bits collides with the sanitizers' shadow memory.
@@ -75,8 +113,13 @@ check-clang: $(call test_bins,clang-test,$(tests_all)) ## Run all tests built by
 check-nothreads: $(call test_bins,nothreads,$(tests_nothreads)) ## Run the tests of the build without threads
 	$(Q)$(RUN_TESTS) --name check-nothreads $^
 
+# $(call asan_run,BINARIES,ENVIRONMENT): true if there are none.
+asan_run = $(if $1,$2 $(ASAN_ENV) $(NO_ASLR) $(RUN_TESTS) --name asan $1,true)
+asan_shared := $(if $(QUICK),$(filter $(foreach d,$(TEST_DIRS),$(ASAN_QUICK:%=tests/$d/%)),$(tests_all)))
+
 asan: $(call test_bins,asan,$(tests_all)) ## Run all tests under address and undefined-behaviour sanitizers
-	$(Q)$(ASAN_ENV) $(NO_ASLR) $(RUN_TESTS) --name asan $^
+	$(Q)$(call asan_run,$(call test_bins,asan,$(asan_shared)),$(QUICK_SHARE)); status=$$?; \
+	    $(call asan_run,$(call test_bins,asan,$(filter-out $(asan_shared),$(tests_all)))) && exit $$status
 
 tsan: $(call test_bins,tsan,$(tests_threads)) ## Run the threaded tests under the thread sanitizer
 	$(Q)$(TSAN_ENV) $(NO_ASLR) $(RUN_TESTS) --name tsan $^
@@ -84,8 +127,10 @@ tsan: $(call test_bins,tsan,$(tests_threads)) ## Run the threaded tests under th
 # --- leaks -------------------------------------------------------------------------------------
 # Unit tests under valgrind, which also sees reads of uninitialised memory. Threaded tests are
 # left to `asan` (leaks on) and `tsan`: valgrind runs one thread at a time.
-LEAK_SKIP ?= engine_load_test engine_range_test engine_regress_test engine_subsystem_test runner_migrate_test wit_value_test engine_effects_test engine_faults2_test engine_file_faults_test engine_file_open_test engine_file_test engine_file_promises_test engine_recover_test engine_backup_test
-LEAK_TESTS ?= $(filter-out $(LEAK_SKIP:%=tests/unit/%.c),$(filter tests/unit/%,$(tests_nothreads)))
+# common_fd_test leaves no descriptor free, and valgrind needs some.
+LEAK_SKIP ?= common_fd_test engine_load_test engine_range_test engine_regress_test engine_subsystem_test runner_migrate_test wit_value_test engine_effects_test engine_faults2_test engine_file_faults_test engine_file_open_test engine_file_test engine_file_promises_test engine_recover_test engine_backup_test
+LEAK_TESTS ?= $(filter-out $(LEAK_SKIP:%=tests/unit/%.c),$(filter tests/unit/%, \
+                $(call quick,$(LEAK_QUICK),$(tests_unthreaded))))
 VALGRIND   ?= valgrind
 VALGRIND_FLAGS := --quiet --leak-check=full --errors-for-leak-kinds=definite,indirect,possible \
                   --show-leak-kinds=definite,indirect,possible --error-exitcode=99 \
@@ -120,7 +165,7 @@ leak-check: leak-probe $(call test_bins,test,$(LEAK_TESTS)) ## Run the unit test
 
 # --- fuzzing -----------------------------------------------------------------------------------
 FUZZ_SECONDS       ?= 600
-FUZZ_SMOKE_SECONDS ?= 20
+FUZZ_SMOKE_SECONDS ?= $(if $(QUICK),5,20)
 FUZZ_SMOKE_RUNS    ?= 2000000
 # Of each record of wit_record_fuzz.
 FUZZ_RECORD_SECONDS       ?= 60
@@ -171,7 +216,9 @@ endef
 $(eval $(call MIGRATING_RULES,release))
 $(eval $(call MIGRATING_RULES,asan))
 
-cli-test: build/sapling build/libsapling.so build/asan/sapling build/release/migrating/sapling build/asan/migrating/sapling build/schema_diff ## Run the command as a user would, also under sanitizers
+CLI_TEST_NEEDS := build/sapling build/libsapling.so build/asan/sapling build/release/migrating/sapling \
+                  build/asan/migrating/sapling build/schema_diff
+cli-test: $(CLI_TEST_NEEDS) ## Run the command as a user would, also under sanitizers
 	$(Q)$(PYTHON) tests/cli/run.py --name cli-test --jobs $(JOBS) --migrating build/release/migrating/sapling build/sapling $(T); status=$$?; \
 	    $(ASAN_ENV) $(NO_ASLR) $(PYTHON) tests/cli/run.py --name cli-test-asan --jobs $(JOBS) --migrating build/asan/migrating/sapling build/asan/sapling $(T) && \
 	    exit $$status
@@ -194,24 +241,39 @@ examples: $(EXAMPLE_BINS) ## Build the examples against the public headers and t
 check-examples: $(EXAMPLE_BINS) ## Run the examples and compare their output
 	$(Q)$(RUN_TESTS) --name check-examples --examples examples/native $^
 
+# --- everything that is run --------------------------------------------------------------------
+# What the steps of ./script/test would build themselves, so that they can run side by side.
+TEST_BUILD_NEEDS := clang examples $(CLI_TEST_NEEDS) $(FUZZ_BINS) build/wasm/smoke.wasm amalgamation $(WIT_TOOL) \
+    wit-schema-cc-check build/test/tests/tools/leak_probe build/asan/tests/tools/leak_probe \
+    $(call test_bins,test,$(tests_all)) $(call test_bins,asan,$(tests_all)) \
+    $(call test_bins,tsan,$(tests_threads)) $(call test_bins,nothreads,$(tests_nothreads)) \
+    $(if $(QUICK),,$(call test_bins,clang-test,$(tests_all)))
+
+.PHONY: test-build
+test-build: all $(TEST_BUILD_NEEDS) ## Build all that ./script/test runs
+
 # --- soak --------------------------------------------------------------------------------------
 # Kills of a process at work, for a while, with options and moments by seed.
 SOAK_SECONDS ?= 600
 SOAK_SEED    ?= $(shell date +%s)
 
 POWER_CUTS   ?= 200
+POWER_FILE_SYSTEMS ?= ext4 xfs
 
 # How much more a stress run by itself does than the one within `check` and `tsan`.
 STRESS_FACTOR ?= 10
 STRESS_SEEDS  ?= 5
 STRESS_TEST   := tests/stress/runner_multiwriter_threads_test
 
-.PHONY: soak-engine soak-runner soak-power runner-multiwriter-stress runner-multiwriter-stress-build
+.PHONY: soak-engine soak-runner soak-store soak-power runner-multiwriter-stress runner-multiwriter-stress-build
 
 soak-engine: build/test/tests/integration/engine_kill_test ## Kill a process that writes to a file, for SOAK_SECONDS
 	$(Q)SAP_KILL_SECONDS=$(SOAK_SECONDS) SAP_TEST_SEED=$(SOAK_SEED) $<
 
 soak-runner: build/test/tests/integration/runner_recovery_integration_test ## Kill a process of workers and producers, for SOAK_SECONDS
+	$(Q)SAP_KILL_SECONDS=$(SOAK_SECONDS) SAP_TEST_SEED=$(SOAK_SEED) $<
+
+soak-store: build/test/tests/integration/store_kill_test ## Kill a process that works on a store in a file, for SOAK_SECONDS
 	$(Q)SAP_KILL_SECONDS=$(SOAK_SECONDS) SAP_TEST_SEED=$(SOAK_SEED) $<
 
 runner-multiwriter-stress-build: build/test/$(STRESS_TEST) build/tsan/$(STRESS_TEST) ## Build the stress test of workers and producers
@@ -220,9 +282,18 @@ runner-multiwriter-stress: runner-multiwriter-stress-build ## Many workers and p
 	$(Q)SAP_STRESS=$(STRESS_FACTOR) SAP_TEST_SEED=$(SOAK_SEED) SAP_TEST_SEEDS=$(STRESS_SEEDS) build/test/$(STRESS_TEST)
 	$(Q)$(TSAN_ENV) SAP_STRESS=$(STRESS_FACTOR) SAP_TEST_SEED=$(SOAK_SEED) $(NO_ASLR) build/tsan/$(STRESS_TEST)
 
-soak-power: build/test/tests/integration/engine_kill_test ## Cut the power of a file system under a process that writes, POWER_CUTS times (root)
+soak-power: build/test/tests/integration/engine_kill_test ## Cut the power of a file system under a process that writes, POWER_CUTS times on each of POWER_FILE_SYSTEMS (root)
 	$(Q)./script/deps soak
-	$(Q)tools/power_cuts.sh $(POWER_CUTS) $(SOAK_SEED) $<
+	$(Q)tools/power_cuts.sh $(POWER_CUTS) $(SOAK_SEED) $< $(POWER_FILE_SYSTEMS)
+
+# --- blobs --------------------------------------------------------------------------------------
+# On the disk that this directory is on: how long it takes, and how long small commits beside it.
+BLOB_TEST := build/test/tests/integration/store_blob_threads_test
+
+.PHONY: blob-gib
+blob-gib: $(BLOB_TEST) ## Put a blob of 1 GiB into a store and read it again, beside small commits
+	$(Q)dir=$$(mktemp -d build/blob.XXXXXX) && { SAP_BLOB_MIB=1024 SAP_BLOB_DIR=$$dir $<; status=$$?; \
+	    rm -rf $$dir; exit $$status; }
 
 # --- mutants -----------------------------------------------------------------------------------
 # Known bugs, each planted in a copy of the sources: some test must fail. ONLY=name for some.

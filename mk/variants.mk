@@ -55,6 +55,8 @@ JANSSON_LIBS   = $(eval JANSSON_LIBS := $$(shell $(PKG_CONFIG) --libs jansson))$
 
 # $(call lib_objs,VARIANT): the library's raw objects, internal symbols still visible.
 lib_objs = $(LIB_SRCS:%.c=build/$1/obj/%.o)
+# The runtime's own objects; its library has those of lib_objs too.
+runtime_objs = $(RUNTIME_SRCS:%.c=build/$1/obj/%.o)
 node_objs = $(NODE_SRCS:%.c=build/$1/obj/%.o)
 cli_objs = $(CLI_SRCS:%.c=build/$1/obj/%.o)
 # What reads schemas needs no JSON library; what shows rows by them does.
@@ -66,21 +68,23 @@ format_objs = $(addprefix build/$1/obj/src/cli/,format.o format_read.o stream_te
 compile = $(CC_$1) $(CPPFLAGS_ALL) $(CPPFLAGS) $(CFLAGS_ALL) $2 $(CFLAGS_$1) $3 $(CFLAGS) -MMD -MP
 
 define VARIANT_RULES
+# Several makes may run side by side: each writes to a file of its own.
 build/$1/flags: FORCE
 	@mkdir -p $$(@D)
-	@{ echo '$$(call compile,$1,$$(WARN_SRC) $$(WARN_TEST),$$(ENGINE_$1)) $$(LDFLAGS_$1) $$(LDFLAGS)'; \
-	   $$(CC_$1) --version 2>&1 | head -n 1; } > $$@.new
-	@if cmp -s $$@.new $$@; then rm $$@.new; else mv $$@.new $$@; fi
+	@new=$$@.$$$$$$$$; \
+	{ echo '$$(call compile,$1,$$(WARN_SRC) $$(WARN_TEST),$$(ENGINE_$1)) $$(LDFLAGS_$1) $$(LDFLAGS)'; \
+	  $$(CC_$1) --version 2>&1 | head -n 1; } > $$$$new; \
+	if cmp -s $$$$new $$@; then rm $$$$new; else mv $$$$new $$@; fi
 
 build/$1/obj/src/sapling/%.o: src/sapling/%.c build/$1/flags
 	@mkdir -p $$(@D)
 	@echo '  CC      $$@'
 	$$(Q)$$(call compile,$1,$$(WARN_SRC),$$(ENGINE_$1)) -c -o $$@ $$<
 
-build/$1/obj/src/cli/%.o: src/cli/%.c build/$1/flags VERSION
+build/$1/obj/src/cli/%.o: src/cli/%.c build/$1/flags
 	@mkdir -p $$(@D)
 	@echo '  CC      $$@'
-	$$(Q)$$(call compile,$1,$$(WARN_SRC),-DSAPLING_VERSION=$$(VERSION) $$(JANSSON_CFLAGS)) -c -o $$@ $$<
+	$$(Q)$$(call compile,$1,$$(WARN_SRC),$$(JANSSON_CFLAGS)) -c -o $$@ $$<
 
 build/$1/obj/src/%.o: src/%.c build/$1/flags
 	@mkdir -p $$(@D)

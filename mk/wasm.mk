@@ -24,8 +24,8 @@ WASM_LINK    := $(WASM_CC) -Wl,--stack-first -Wl,--fatal-warnings
 
 build/wasm/flags: FORCE
 	@mkdir -p $(@D)
-	@{ echo '$(WASM_COMPILE) $(WASM_LINK)'; $(CLANG) --version 2>&1 | head -n 1; } > $@.new
-	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+	@new=$@.$$$$; { echo '$(WASM_COMPILE) $(WASM_LINK)'; $(CLANG) --version 2>&1 | head -n 1; } > $$new; \
+	if cmp -s $$new $@; then rm $$new; else mv $$new $@; fi
 
 build/wasm/include/xxhash.h: build/wasm/flags
 	@mkdir -p $(@D)

@@ -15,20 +15,40 @@ prefix=/opt/sapling
 
 export PKG_CONFIG_PATH="$root$prefix/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$root"
 cp tests/tools/install_check.c "$root/program.c"
+cp tests/tools/install_check_runtime.c "$root/runtime.c"
+sh tests/tools/headers_check.sh "$root$prefix/include"
+tree=$(pwd)
 cd "$root"
 
 version=$("$PKG_CONFIG" --modversion sapling)
-# pkg-config prints words meant to be split.
-# shellcheck disable=SC2046
-"$CC" -std=c11 -Wall -Wextra -Werror $("$PKG_CONFIG" --cflags sapling) program.c \
+# pkg-config prints words meant to be split, and a compiler may be given with options.
+# shellcheck disable=SC2046,SC2086
+$CC -std=c11 -Wall -Wextra -Werror $("$PKG_CONFIG" --cflags sapling) program.c \
     $("$PKG_CONFIG" --libs sapling) -o program-shared
-# shellcheck disable=SC2046
-"$CC" -std=c11 -Wall -Wextra -Werror -static $("$PKG_CONFIG" --cflags sapling) program.c \
+# shellcheck disable=SC2046,SC2086
+$CC -std=c11 -Wall -Wextra -Werror -static $("$PKG_CONFIG" --cflags sapling) program.c \
     $("$PKG_CONFIG" --static --libs sapling) -o program-static
 
-# shellcheck disable=SC2046
-"$CC" -std=c11 -Wall -Wextra -Werror -DSAPLING_NO_SHORT_NAMES $("$PKG_CONFIG" --cflags sapling) \
+# shellcheck disable=SC2046,SC2086
+$CC -std=c11 -Wall -Wextra -Werror -DSAPLING_NO_SHORT_NAMES $("$PKG_CONFIG" --cflags sapling) \
     program.c $("$PKG_CONFIG" --libs sapling) -o program-own-names
+
+# The runtime's library has everything of the other one too.
+for source in program.c runtime.c; do
+    # shellcheck disable=SC2046,SC2086
+    $CC -std=c11 -Wall -Wextra -Werror $("$PKG_CONFIG" --cflags sapling-runtime) "$source" \
+        $("$PKG_CONFIG" --libs sapling-runtime) -o "${source%.c}-runtime-shared"
+    # shellcheck disable=SC2046,SC2086
+    $CC -std=c11 -Wall -Wextra -Werror -static $("$PKG_CONFIG" --cflags sapling-runtime) "$source" \
+        $("$PKG_CONFIG" --static --libs sapling-runtime) -o "${source%.c}-runtime-static"
+    for kind in shared static; do
+        said=$(LD_LIBRARY_PATH="$root$prefix/lib" "./${source%.c}-runtime-$kind")
+        if [ "$said" != success ]; then
+            echo "$source with the $kind sapling-runtime prints '$said'"
+            exit 1
+        fi
+    done
+done
 
 shared=$(LD_LIBRARY_PATH="$root$prefix/lib" ./program-shared)
 static=$(./program-static)
@@ -42,4 +62,9 @@ if [ "$command" != "sapling $version" ] || [ ! -s "$root$prefix/share/man/man1/s
     echo "the command says '$command', or its man page is missing"
     exit 1
 fi
-echo "sapling $version: shared and static programs, with and without short names, run"
+if ! "$root$prefix/bin/schema_diff" "$tree/schemas/wit" "$tree/schemas/wit" >/dev/null ||
+    [ ! -s "$root$prefix/share/man/man1/schema_diff.1" ]; then
+    echo "schema_diff does not run, or its man page is missing"
+    exit 1
+fi
+echo "sapling $version: shared and static programs of both libraries, with and without short names, run"

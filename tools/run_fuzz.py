@@ -40,7 +40,7 @@ def fuzz_one(target, args):
     os.makedirs(corpus, exist_ok=True)
     os.makedirs(findings, exist_ok=True)
     command = [os.path.abspath(binary), f"-max_total_time={seconds}", "-timeout=25",
-               "-rss_limit_mb=2048", "-print_final_stats=1", f"-artifact_prefix={findings}/"]
+               "-rss_limit_mb=2048", "-print_final_stats=1", "-print_funcs=0", f"-artifact_prefix={findings}/"]
     if args.runs:
         command.append(f"-runs={args.runs}")
     command.append(corpus)

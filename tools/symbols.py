@@ -1,16 +1,14 @@
 #!/usr/bin/env python3
-"""Compare the symbols libsapling exports with the checked-in list, or rewrite the list.
+"""Compare the symbols that a library exports with a checked-in list, or rewrite the list.
 
-Usage: symbols.py check|update LIBRARY.so LIBRARY.a
+Usage: symbols.py check|update LIST[+OTHER] LIBRARY.so LIBRARY.a
 
-Both libraries must define exactly the names of tools/exported-symbols.txt: the shared one as
-dynamic symbols, the static one as global symbols.
+Both libraries must define exactly the names of LIST and OTHER: the shared one as dynamic symbols, the
+static one as global symbols. Only LIST is rewritten, with the names that are not in OTHER.
 """
 import os
 import subprocess
 import sys
-
-LIST = os.path.join(os.path.dirname(os.path.abspath(__file__)), "exported-symbols.txt")
 
 
 def defined(library):
@@ -20,19 +18,21 @@ def defined(library):
     return {line.split()[0] for line in text.splitlines() if len(line.split()) >= 2}
 
 
-def read_list():
+def read_list(path):
     try:
-        with open(LIST, encoding="utf-8") as file:
+        with open(path, encoding="utf-8") as file:
             return set(file.read().split())
     except FileNotFoundError:
         return set()
 
 
 def main():
-    if len(sys.argv) != 4 or sys.argv[1] not in ("check", "update"):
+    if len(sys.argv) != 5 or sys.argv[1] not in ("check", "update"):
         print(__doc__.strip(), file=sys.stderr)
         return 2
-    mode, libraries = sys.argv[1], sys.argv[2:]
+    mode, libraries = sys.argv[1], sys.argv[3:]
+    path, _, other = sys.argv[2].partition("+")
+    besides = read_list(other) if other else set()
     found = {library: defined(library) for library in libraries}
     bad = False
     for library, names in found.items():
@@ -41,14 +41,15 @@ def main():
                 print(f"{library}: exports {name}, which does not begin with sap_")
                 bad = True
     if mode == "update":
-        names = sorted(set.union(*found.values()))
-        with open(LIST, "w", encoding="utf-8") as file:
+        names = sorted(set.union(*found.values()) - besides)
+        with open(path, "w", encoding="utf-8") as file:
             file.writelines(name + "\n" for name in names)
-        print(f"{os.path.relpath(LIST)}: {len(names)} symbols")
-    expected = read_list()
+        print(f"{path}: {len(names)} symbols")
+    expected = read_list(path)
     if not expected:
-        print(f"{os.path.relpath(LIST)}: empty or missing")
+        print(f"{path}: empty or missing")
         bad = True
+    expected |= besides
     for library, names in found.items():
         for name in sorted(expected ^ names):
             sign, what = ("+", "exported but not in the list") if name in names else (

@@ -15,8 +15,8 @@ import tokenize
 
 import tidy_c
 
-EVERYTHING = ("common", "json", "schema", "sapling", "store", "runner", "wasi", "universe", "dispatch", "batch",
-              "node", "cli")
+EVERYTHING = ("common", "json", "schema", "sapling", "store", "simulator", "runner", "wasi", "universe",
+              "dispatch", "batch", "node", "cli")
 
 # Which directories of src/ a directory may include headers of, besides its own.
 MAY_USE = {
@@ -25,13 +25,14 @@ MAY_USE = {
     "schema": ("json", "common"),
     "sapling": ("common",),
     "store": ("sapling", "common"),
+    "simulator": ("store", "common"),
     "runner": ("sapling", "common"),
     "wasi": ("runner", "sapling", "common"),
-    "universe": ("runner", "store", "sapling", "common"),
-    "dispatch": ("store", "common"),
-    "batch": ("universe", "store", "common"),
-    "node": ("batch", "dispatch", "universe", "wasi", "runner", "store", "sapling", "json",
-             "common"),
+    "universe": ("store", "simulator", "sapling", "json", "common"),
+    "dispatch": ("store", "json", "common"),
+    "batch": ("store", "sapling", "json", "common"),
+    "node": ("batch", "dispatch", "universe", "wasi", "runner", "simulator", "store", "sapling",
+             "json", "common"),
     "cli": EVERYTHING,
 }
 
@@ -47,20 +48,26 @@ OUTSIDE_MAY_USE = {
 GENERATED_USERS = ("store", "runner", "wasi", "universe", "dispatch", "batch", "node", "cli")
 GENERATED_JSON_USERS = ("node", "cli")
 
-# The layer each public header belongs to. error.h is of no layer: all return its codes.
+# The layer each public header belongs to. error.h and version.h are of no layer: all use them.
 PUBLIC_HEADERS = {
-    "error.h": "common",
+    "error.h": "common", "version.h": "common",
     "arena.h": "sapling", "bept.h": "sapling", "hamt.h": "sapling", "sapling.h": "sapling",
     "seq.h": "sapling", "short_names.h": "sapling", "text.h": "sapling", "txn.h": "sapling",
     "queue.h": "runner", "runner_v0.h": "runner",
     "store.h": "store", "universe.h": "universe", "dispatch.h": "dispatch", "batch.h": "batch",
 }
 LIBSAPLING_LAYERS = ("common", "sapling", "runner")
+RUNTIME_LAYERS = ("store", "universe", "dispatch", "batch")
 
-SYMBOL_LIST = "tools/exported-symbols.txt"
+# What libsapling exports, and what libsapling-runtime exports besides: the public calls of these layers.
+SYMBOL_LISTS = {
+    "tools/exported-symbols.txt": LIBSAPLING_LAYERS,
+    "tools/exported-symbols-runtime.txt": RUNTIME_LAYERS,
+}
 ALLOW_LIST = "tools/tidy-allow.txt"
 SHORT_NAMES = "include/sapling/short_names.h"
 SHORT_PREFIXES = ("sap_txn_", "sap_cursor_", "sap_db_", "sap_dbi_")
+VERSION_HEADER = "include/sapling/version.h"
 BYTES_HEADER = "src/common/bytes.h"
 
 DUPLICATE_MIN_LINES = 6
@@ -343,26 +350,31 @@ def blobs(tree):
 
 
 def symbols(tree):
-    """the list of exported symbols is sorted and is what the public headers declare"""
+    """the lists of exported symbols are sorted and are what the public headers declare"""
+    for path, layers in SYMBOL_LISTS.items():
+        yield from compare_symbols(tree, path, layers)
+
+
+def compare_symbols(tree, path, layers):
     declared = {}
     for source, line, name in tree.public_declarations():
-        if PUBLIC_HEADERS.get(os.path.basename(source.path)) in LIBSAPLING_LAYERS:
+        if PUBLIC_HEADERS.get(os.path.basename(source.path)) in layers:
             declared.setdefault(name, (source.path, line))
     listed = {}
-    if tree.exists(SYMBOL_LIST):
+    if tree.exists(path):
         previous = ""
-        for number, name in enumerate(tree.read(SYMBOL_LIST).splitlines(), 1):
+        for number, name in enumerate(tree.read(path).splitlines(), 1):
             listed[name] = number
             if name <= previous:
-                yield Finding(SYMBOL_LIST, number, "symbols", f"{name} is out of order or twice")
+                yield Finding(path, number, "symbols", f"{name} is out of order or twice")
             previous = name
             if not name.startswith("sap_"):
-                yield Finding(SYMBOL_LIST, number, "symbols", f"{name} does not begin with sap_")
+                yield Finding(path, number, "symbols", f"{name} does not begin with sap_")
             elif name not in declared:
-                yield Finding(SYMBOL_LIST, number, "symbols", f"{name} is in no public header")
-    for name, (path, line) in declared.items():
+                yield Finding(path, number, "symbols", f"{name} is in no public header")
+    for name, (header, line) in declared.items():
         if name not in listed:
-            yield Finding(path, line, "symbols", f"{name} is not in {SYMBOL_LIST}")
+            yield Finding(header, line, "symbols", f"{name} is not in {path}")
 
 
 def comments_of(tree, path):
@@ -414,6 +426,18 @@ def short_names(tree):
         if name.startswith(SHORT_PREFIXES) and defined.get(name[len("sap_"):]) != name:
             yield Finding(source.path, line, "short-names",
                           f"{name} has no macro {name[len('sap_'):]} in {SHORT_NAMES}")
+
+
+def version(tree):
+    """the macros of version.h are what the file VERSION says"""
+    if not tree.exists(VERSION_HEADER):
+        return
+    numbers = dict(re.findall(r"^#define SAPLING_VERSION_(MAJOR|MINOR|PATCH)[ \t]+(\d+)$",
+                              tree.read(VERSION_HEADER), re.M))
+    macros = ".".join(numbers.get(part, "?") for part in ("MAJOR", "MINOR", "PATCH"))
+    text = tree.read("VERSION").strip() if tree.exists("VERSION") else ""
+    if macros != text:
+        yield Finding(VERSION_HEADER, 1, "version", f"the macros say {macros}, VERSION {text}")
 
 
 def length(tree):
@@ -469,8 +493,30 @@ def links(tree):
                     yield Finding(path, number, "links", f"{target} does not exist")
 
 
+OPENING_CALL = re.compile(r"(\bfd_raise\s*\(\s*)?\b(open|openat|creat|socket|accept|accept4|eventfd|"
+                          r"memfd_create|pidfd_open|epoll_create1?|timerfd_create|signalfd|dup|"
+                          r"mkstemp|mkostemp)\s*\(")
+OPENING_NEVER = re.compile(r"\b(opendir|fopen|freopen|tmpfile|popen|pipe|pipe2|socketpair)\s*\(")
+FD_FILE = "src/common/fd.c"
+
+
+def descriptors(tree):
+    """descriptors are opened by the calls of src/common/fd.h, above the standard ones"""
+    for source in tree.under("src"):
+        own = {f.name for f in source.functions}
+        if source.path == FD_FILE:
+            continue
+        calls = [(m, m.group(2)) for m in OPENING_CALL.finditer(source.bare) if m.group(1) is None]
+        calls += [(m, m.group(1)) for m in OPENING_NEVER.finditer(source.bare)]
+        for match, name in calls:
+            if name not in own and source.bare[match.start() - 1] not in ".>":
+                yield Finding(source.path, source.line(match.start()), "descriptors",
+                              f"{name}() may give a standard descriptor: use src/common/fd.h")
+
+
 RULES = (layers, duplicate_body, byte_assembly, unreferenced, blobs, symbols, banned_words,
-         conflicts, short_names, length, readme, links)
+         conflicts, short_names, length, readme, links, descriptors,
+         version)
 
 
 def rule_name(rule):

@@ -37,6 +37,9 @@ typedef struct DurEngine {
     int (*open)(const DurOpen *options, DurStore **store_out);
     /* Frees the store whatever it answers; all sessions are closed. */
     int (*close)(DurStore *store);
+    /* Does all the work that would come later, and leaves the store as it is after a long time of
+     * commits. NULL: closing the store and opening it again does the same. */
+    int (*settle)(DurStore *store);
 
     /* Puts the rows into every table of a new store by the engine's fastest means; on return they
      * are in its files, though not necessarily on disk. */

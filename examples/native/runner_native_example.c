@@ -5,6 +5,7 @@
  * worker 2, and arms a timer that adds interest. One thread drives both by ticks, with a clock of its
  * own, so that the output is the same every time. */
 #include <sapling/runner_v0.h>
+#include <sapling/sapling.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,10 +118,13 @@ int main(void)
     const void *val;
     uint32_t len;
     DB *db = db_open(NULL, 0, NULL, NULL); /* or db_open_path() */
+    /* By default a message that failed waits before it is tried again, and has ten attempts. */
+    const SapRunnerV0Policy at_once = {.retry_budget_max = 4, .retry_backoff_ms = -1};
     SapRunnerV0WorkerConfig config = {
         .runner = {.db = db,
                    .worker_id = ACCOUNTS,
                    .bootstrap_schema_if_missing = 1,
+                   .policy = &at_once,
                    .time = {.now_ms = example_now}},
         .handler = {.atomic = deposit},
         .max_batch = 10,

@@ -10,6 +10,7 @@
  * At a terminal it shows a table while it runs; elsewhere, if FILE is given, a line for every
  * tenth. */
 #include <sapling/runner_v0.h>
+#include <sapling/sapling.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -235,7 +236,10 @@ int main(int argc, char **argv)
     SapRunnerV0Worker workers[STAGES];
     DB *db = NULL;
 
-    check(db_open_path(path, &options, &db), path);
+    if (db_open_path(path, &options, &db) != SAP_OK) {
+        fprintf(stderr, "%s\n", sap_open_error());
+        exit(1);
+    }
     SapRunnerV0WorkerConfig config = {
         .runner = {.db = db, .bootstrap_schema_if_missing = 1},
         .handler = {.atomic = stage},

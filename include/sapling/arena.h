@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "sapling/error.h"
+#include "sapling/version.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -33,6 +34,7 @@ typedef enum SapArenaBacking {
 #define SAP_MAX_PAGE_SIZE 65535u
 
 typedef struct SapArenaOptions {
+    uint32_t size; /* sizeof the struct; see version.h */
     SapArenaBacking type;
     uint32_t page_size; /* 256..65535; pages lie at multiples of it rounded up to 16 */
     union {

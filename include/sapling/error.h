@@ -18,16 +18,16 @@ extern "C" {
 /* X(name, number, text). Numbers are stable: they are stored and sent. */
 #define SAP_ERROR_TABLE(X)                                                                    \
     X(SAP_OK, 0, "success")                                                                   \
-    X(SAP_NOTFOUND, 1, "no such key, or no further row")                                      \
+    X(SAP_NOTFOUND, 1, "not found: no such row or file, or no further row")                   \
     X(SAP_ERROR, 2, "misuse of the call: check its arguments and the state of its objects")   \
     X(SAP_FULL, 3, "no room: a key or value above its limit, or storage at its maximum size") \
     X(SAP_READONLY, 4, "write through a read-only transaction or handle")                     \
-    X(SAP_BUSY, 5, "in use: another transaction is open; try again")                          \
-    X(SAP_EXISTS, 6, "the key or object exists already")                                      \
+    X(SAP_BUSY, 5, "in use: by another transaction, or the file by another process")          \
+    X(SAP_EXISTS, 6, "the key, file or object exists already")                                \
     X(SAP_CONFLICT, 7, "the current value is not the expected one")                           \
-    X(SAP_INVALID, 8, "data that breaks its layout or its refinement")                        \
+    X(SAP_INVALID, 8, "data, or a file, that breaks its layout or its refinement")            \
     X(SAP_CORRUPT, 9, "stored data is damaged")                                               \
-    X(SAP_IO, 10, "a read, write or sync failed")                                             \
+    X(SAP_IO, 10, "the system refused to open, read, write or sync a file")                   \
     X(SAP_NOMEM, 11, "out of memory")                                                         \
     X(SAP_FENCED, 12, "the lease that allowed this has passed to another owner")
 
@@ -38,8 +38,30 @@ enum {
         SAP_INVALID_DATA = SAP_INVALID
 };
 
+/* The same as macros, for #if and #ifdef: after the enum, which they would take apart. A test
+ * compares them with the table. */
+#define SAP_OK           0
+#define SAP_NOTFOUND     1
+#define SAP_ERROR        2
+#define SAP_FULL         3
+#define SAP_READONLY     4
+#define SAP_BUSY         5
+#define SAP_EXISTS       6
+#define SAP_CONFLICT     7
+#define SAP_INVALID      8
+#define SAP_CORRUPT      9
+#define SAP_IO           10
+#define SAP_NOMEM        11
+#define SAP_FENCED       12
+#define SAP_INVALID_DATA SAP_INVALID
+
 /* The text of a code; a fixed text for a number that is none. Never NULL; static storage. */
 SAP_API const char *sap_strerror(int rc);
+
+/* Why the last db_open_path(), sap_queue_open() or sap_queue_open_db() of the calling thread failed:
+ * the file, what is wrong with it in the system's words where it was the system, and what to do. ""
+ * if it succeeded, or if there was none. Borrowed until the thread's next such call. */
+SAP_API const char *sap_open_error(void);
 
 #ifdef __cplusplus
 }

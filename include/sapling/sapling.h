@@ -9,9 +9,10 @@
  * A table with DBI_DUPSORT holds any number of values per key, sorted: its rows are (key, value)
  * pairs, each pair once. Counts, ranks and cursors count and visit rows.
  *
- * The functions below begin with sap_. By default sapling/short_names.h lets you leave that out
- * and write DB, Txn, txn_put(), cursor_open(), as the text here does; define
- * SAPLING_NO_SHORT_NAMES before the include to keep those names for yourself.
+ * The functions below begin with sap_. By default this header and txn.h (no other header does) also
+ * bring sapling/short_names.h, which lets you leave that out and write DB, Txn, txn_put(),
+ * cursor_open(), as the text here does; define SAPLING_NO_SHORT_NAMES before the include to keep
+ * those names for yourself.
  *
  * LIFETIMES
  *
@@ -24,6 +25,20 @@
  * Pages of 256 to 65535 bytes, in files of 4096, 8192, 16384 or 32768. A key may have 0 to 65535 bytes as long as two rows with such keys
  * fit one leaf page (about half the page size), a value 0 bytes to 1 GiB. In a DUPSORT table the
  * key and the value together keep to the limit of a key. Above that a call answers SAP_FULL.
+ *
+ * PROCESSES
+ *
+ * A DB in a file, or over an arena that maps one, belongs to the process that opened it. After
+ * fork() the child has the handle too, but may not use it: there every call on the DB, its
+ * transactions, cursors, queues and runners returns SAP_ERROR (NULL or 0 where there is no code) and
+ * changes nothing. db_close() there returns SAP_OK whatever is open; it closes the child's
+ * descriptors and gives up the mapping, writes nothing, and the parent's lock stays. So does the
+ * memory of the handle, which threads of the parent may have been changing at the fork. The child may
+ * open files of its own, the same one once the parent has closed it. If the parent dies instead, its
+ * lock lasts until the child closes the handle or ends; exec() closes everything.
+ *
+ * A DB in memory is copied: parent and child each have their own. The child may use its copy if no
+ * other thread had a transaction open or was within a call at the fork.
  *
  * ERRORS
  *
@@ -41,6 +56,7 @@
 #include "sapling/arena.h"
 #include "sapling/error.h"
 #include "sapling/txn.h"
+#include "sapling/version.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -54,7 +70,7 @@ typedef uint32_t SapDbi;
 #define SAP_MAX_VAL_LEN (1u << 30)
 
 /* Put flags. */
-#define SAP_NOOVERWRITE 0x01u /* SAP_EXISTS if the key is there */
+#define SAP_NOOVERWRITE 0x01u /* SAP_EXISTS if the key is there (DUPSORT: with any value) */
 #define SAP_RESERVE     0x02u /* make room for the value; the caller writes it */
 
 /* Flags of dbi_open(). */
@@ -75,6 +91,7 @@ typedef struct SapStat {
     uint64_t num_pages;   /* pages in use by the whole DB, all snapshots together */
     uint32_t page_size;
     uint32_t has_write_txn; /* 1 while a write transaction is open */
+    uint64_t reserved[4];   /* 0; see version.h */
 } SapStat;
 
 /* ---- The DB --------------------------------------------------------------------------------- */
@@ -139,8 +156,12 @@ SAP_API int sap_db_verify_progress(SapEnv *db, void (*report)(const char *text, 
 
 /* ---- A DB in a file ------------------------------------------------------------------------- */
 
-/* The files are PATH (data), PATH-wal.N (the log) and PATH-lock. When the DB is closed, all of them
- * together (the lock excepted) are what one copies.
+/* The files are PATH (data), PATH-wal.N (the log) and PATH-lock. db_close() moves everything into PATH
+ * and removes the others: a closed DB is one file, which can be copied or moved. The log and the lock
+ * of a process that died stay, and belong to PATH until it is opened again. PATH must not be removed,
+ * renamed or replaced while it is open: write transactions then return SAP_IO as soon as that is
+ * noticed, and whatever has the name is left alone. A commit that waits for the disk notices that PATH
+ * was removed: it is not acknowledged.
  *
  * A commit goes to the log and is acknowledged when the log is on disk; threads that commit at the
  * same time share one write and sync. A background thread moves what is committed into the data
@@ -152,7 +173,10 @@ SAP_API int sap_db_verify_progress(SapEnv *db, void (*report)(const char *text, 
  *
  * A write or sync that fails is final: the commits that wait answer SAP_IO (they may or may not be
  * found by the next open), as do all later write transactions, SAP_TXN_NEWEST readers and
- * checkpoints; other readers go on; closing writes nothing. Open the file again. */
+ * checkpoints; other readers go on; closing writes nothing. Open the file again. Where nothing was
+ * written, because there is no room or no free descriptor for another file, or the system does not
+ * permit to make one, the commit is taken back with SAP_FULL or SAP_NOMEM, on_message has the system's
+ * words, and the DB goes on. */
 
 /* When a commit is acknowledged. With SAP_SYNC_NONE a crash goes back to the last checkpoint, which
  * also comes when a multiple of checkpoint_bytes of pages have changed. */
@@ -176,13 +200,15 @@ typedef struct SapComparator {
 
 /* A subsystem of a DB in a file (txn.h); it has encode, apply and save. */
 typedef struct SapSubsystem {
+    uint32_t size; /* sizeof the struct, the same in all elements of an array; see version.h */
     uint32_t id;
-    SapSubsystemCallbacks callbacks;
+    SapSubsystemCallbacks callbacks; /* last; its own size is not read */
 } SapSubsystem;
 
 /* Zero bytes are the defaults, except that without SAP_OPEN_CREATE the file must exist. Everything
  * pointed to is borrowed for the call, contexts and what callbacks need until db_close(). */
 typedef struct SapOpenOptions {
+    uint32_t size;                 /* sizeof the struct; see version.h */
     unsigned flags;                /* SAP_OPEN_* */
     uint32_t page_size;            /* 4096, 8192, 16384 or 32768; 0: 4096, or that of the file */
     uint64_t max_size;             /* of the data file: address space to reserve; 0: 1 TiB */
@@ -212,6 +238,19 @@ typedef struct SapOpenOptions {
      * disk fails. Must not call into the DB. */
     void (*on_message)(const char *text, void *ctx);
     void *callback_ctx;
+
+    /* Called after the durable mark has moved, whatever moved it: a commit, the background thread, a
+     * checkpoint, db_sync(), db_close(). `lsn` is the mark: db_durable_lsn() is that or more. Calls do
+     * not overlap, and each has a greater lsn than the one before; marks that pass while a call runs
+     * come with the next one. Whoever moved the mark calls, or who waited for it, or the thread that
+     * is in a call already. Not called before db_open_path() returns, nor with SAP_OPEN_RDONLY.
+     *
+     * For waking others. No lock of the DB is held, so the callback may take locks under which other
+     * threads use the DB. It must not use the DB itself, other than by db_durable_lsn(), and not even
+     * that within db_close(), which may make one last call. db_close() waits for a call of the
+     * background thread: do not hold a lock then that the callback takes. */
+    void (*on_durable)(void *durable_ctx, uint64_t lsn);
+    void *durable_ctx;
 } SapOpenOptions;
 
 /* Opens the DB in the file `path`; NULL options: the defaults with SAP_OPEN_CREATE. The caller owns
@@ -221,9 +260,13 @@ typedef struct SapOpenOptions {
  * another process; the message names it. SAP_INVALID: not a Sapling file, of another version or
  * byte order. SAP_CORRUPT: damaged; the message says what would be lost, db_recover() saves the
  * rest. SAP_ERROR: bad arguments, a page size that is not the file's, or a comparator that a table
- * needs or a subsystem that the file has a state of, and the options lack. SAP_READONLY: SAP_OPEN_RDONLY, and the log is not empty: open it for
- * writing once. SAP_FULL: no room, on disk or below max_size. SAP_IO: the system's answer is in the
- * message. SAP_NOMEM. */
+ * needs or a subsystem that the file has a state of, and the options lack. SAP_FULL: no room, on disk or below
+ * max_size. SAP_IO: the system's answer is in the message; also where the directory cannot be
+ * written, without SAP_OPEN_RDONLY. SAP_NOMEM. sap_open_error() has the message, also without on_message.
+ *
+ * SAP_OPEN_RDONLY changes nothing on disk. What a process that died left in the log is replayed into
+ * memory, in proportion to the log. That works in a directory that cannot be written, and on a full
+ * disk. */
 SAP_API int sap_db_open_path(const char *path, const SapOpenOptions *options, SapEnv **db_out);
 
 /* What db_recover() found. */
@@ -240,11 +283,13 @@ typedef struct SapRecoverReport {
     uint64_t rows_lost;        /* of the data file, as far as it is known how many there were */
     uint32_t doubtful;         /* 1: rows that had been deleted or replaced may have come back */
     uint32_t subsystems_lost;  /* whose states are not in the target, or not as they were */
+    uint64_t reserved[4];      /* 0; see version.h */
 } SapRecoverReport;
 
 typedef struct SapRecoverOptions {
-    const SapComparator *comparators; /* as in SapOpenOptions */
+    uint32_t size; /* sizeof the struct; see version.h */
     uint32_t comparator_count;
+    const SapComparator *comparators; /* as in SapOpenOptions */
     /* One text for each loss: which table, which range of keys or page, which part of the log, and
      * how many rows or commits where that is known; also when the call fails. */
     void (*on_message)(const char *text, void *ctx);
@@ -254,6 +299,7 @@ typedef struct SapRecoverOptions {
     int (*on_progress)(uint64_t done, void *ctx);
     const SapSubsystem *subsystems; /* as in SapOpenOptions; the states of others are left out */
     uint32_t subsystem_count;
+    uint32_t reserved; /* 0 */
 } SapRecoverOptions;
 
 /* Makes a new database at `target` of everything that can still be read of the one at `path`; with
@@ -293,6 +339,7 @@ typedef struct SapDbiInfo {
     unsigned flags;
     const char *comparator;
     const char *val_comparator;
+    uint64_t reserved[2]; /* 0; see version.h */
 } SapDbiInfo;
 /* SAP_NOTFOUND: not open. At any time, also within transactions. */
 SAP_API int sap_dbi_info(SapEnv *db, uint32_t dbi, SapDbiInfo *info_out);
@@ -312,7 +359,8 @@ SAP_API int sap_txn_get(SapTxnCtx *txn, const void *key, uint32_t key_len, const
 SAP_API int sap_txn_get_dbi(SapTxnCtx *txn, uint32_t dbi, const void *key, uint32_t key_len,
                             const void **val_out, uint32_t *val_len_out);
 
-/* Inserts the row or replaces its value. DUPSORT: adds the pair; SAP_EXISTS if it is there.
+/* Inserts the row or replaces its value. DUPSORT: adds the pair; one that is there already is SAP_OK
+ * too, and nothing changes: no page, no log record, no value or cursor of the transaction.
  * SAP_ERROR for a DBI_TTL_META table, here and in every call that changes rows directly. */
 SAP_API int sap_txn_put(SapTxnCtx *txn, const void *key, uint32_t key_len, const void *val,
                         uint32_t val_len);
@@ -404,6 +452,7 @@ typedef struct SapSweepCheckpoint {
     uint64_t deleted;     /* rows removed so far, over all calls */
     uint64_t last_expiry; /* expiry of the last row removed */
     uint32_t done;        /* 1: the last call left no expired row behind */
+    uint32_t reserved[5]; /* 0; see version.h */
 } SapSweepCheckpoint;
 SAP_API void sap_sweep_checkpoint_clear(SapSweepCheckpoint *checkpoint);
 /* As the limited sweep, and goes on where the last call stopped; rows that came since with an
@@ -420,7 +469,8 @@ typedef void (*sap_watch_fn)(const void *key, uint32_t key_len, const void *val,
 
 /* Calls cb for every key with the prefix that an outermost commit changed, once per key and commit
  * with the value it has then, in commit order and within a commit in table and key order. A put
- * counts as a change whatever it puts. The calls are made before txn_commit() returns, by the
+ * counts as a change whatever it puts, also the value that was there. A key that the transaction put
+ * and removed again, and that was not there before, has not changed: cb is not called for it. The calls are made before txn_commit() returns, by the
  * committing thread or another that delivers at the time, with no lock held: cb may use the DB. A
  * commit made inside cb is delivered after cb returns. Affects write transactions that begin
  * afterwards. SAP_EXISTS: the same registration is there. SAP_BUSY: a write transaction is open.
@@ -543,7 +593,11 @@ SAP_API int sap_cursor_del(SapCursor *cur);
 }
 #endif
 
-#ifndef SAPLING_NO_SHORT_NAMES
-#include "sapling/short_names.h"
+#define SAPLING_SAPLING_H_COMPLETE
 #endif
+
+/* Outside the include guard: a program that has this header through another one, which brings no
+ * short names, gets them when it includes it by itself. */
+#if !defined(SAPLING_NO_SHORT_NAMES) && !defined(SAP_DECLARATIONS_ONLY)
+#include "sapling/short_names.h"
 #endif

@@ -1,8 +1,8 @@
 /* short_names.h - the engine's names without the sap_ prefix.
  *
- * Types are typedefs, functions object-like macros. Included at the end of sapling/sapling.h unless
- * SAPLING_NO_SHORT_NAMES is defined; include Sapling's headers after others, so that a macro meets
- * no foreign declaration. */
+ * Types are typedefs, functions object-like macros. Included at the end of sapling/sapling.h and
+ * sapling/txn.h, and of no other header, unless SAPLING_NO_SHORT_NAMES is defined. Include Sapling's
+ * headers after others, so that a macro meets no foreign declaration. */
 #ifndef SAPLING_SHORT_NAMES_H
 #define SAPLING_SHORT_NAMES_H
 
@@ -18,6 +18,7 @@ typedef sap_keycmp_fn keycmp_fn;
 #define TXN_WAIT   SAP_TXN_WAIT
 #define TXN_NEWEST SAP_TXN_NEWEST
 #define TXN_BULK   SAP_TXN_BULK
+#define TXN_DRAIN  SAP_TXN_DRAIN
 
 #define DBI_DUPSORT  SAP_DBI_DUPSORT
 #define DBI_TTL_META SAP_DBI_TTL_META

@@ -8,7 +8,9 @@
  * outermost commit makes anything visible.
  *
  * Transactions are not bound to threads, but one transaction is used by one thread at a time. A
- * parent cannot be used while its child is open: calls on it answer SAP_BUSY. */
+ * parent cannot be used while its child is open: calls on it answer SAP_BUSY.
+ *
+ * By default this header also brings sapling.h and its short names (see there). */
 #ifndef SAPLING_TXN_H
 #define SAPLING_TXN_H
 
@@ -16,6 +18,7 @@
 
 #include "sapling/arena.h"
 #include "sapling/error.h"
+#include "sapling/version.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,6 +32,11 @@ typedef struct SapTxnCtx SapTxnCtx;
 #define SAP_TXN_WAIT   2u /* wait for the writer before instead of answering SAP_BUSY */
 #define SAP_TXN_NEWEST 4u /* read the newest commit even if it is not durable yet */
 #define SAP_TXN_BULK   8u /* skip the log where there is one; in memory without effect */
+/* The transaction may use the pages that a file reserves for a full disk. Deleting rows may always use
+ * them. The flag is for transactions that come before a delete, such as the claim of a message. Other
+ * transactions must not set it: when they have used up the reserve, nobody can delete rows to make
+ * room. */
+#define SAP_TXN_DRAIN 16u
 
 /* Makes an environment over `arena` (borrowed until sap_env_destroy(); NULL: a private heap arena
  * with pages of `page_size`). page_size must fit the arena's pages; 0: the arena's page size, or
@@ -39,6 +47,7 @@ SAP_API SapEnv *sap_env_create(SapMemArena *arena, uint32_t page_size);
  * SAP_BUSY: a transaction is open; nothing was done. */
 SAP_API int sap_env_destroy(SapEnv *env);
 
+/* The arena, borrowed until the environment is destroyed, and the page size. NULL and 0 for NULL. */
 SAP_API SapMemArena *sap_env_get_arena(const SapEnv *env);
 SAP_API uint32_t sap_env_get_page_size(const SapEnv *env);
 
@@ -52,6 +61,7 @@ typedef int (*sap_write_fn)(const void *buf, uint32_t len, void *ctx);
 #define SAP_MAX_SUBSYSTEMS 8u
 
 typedef struct SapSubsystemCallbacks {
+    uint32_t size; /* sizeof the struct; see version.h */
     /* A transaction begins. parent_state is the parent's state, or the committed state of the
      * snapshot for an outermost one. Set *state_out (initially parent_state). An error code makes
      * the begin fail with it. May be NULL. */
@@ -129,6 +139,8 @@ SAP_API int sap_txn_commit_async(SapTxnCtx *txn, uint64_t *lsn_out);
  * before acting on what was read with SAP_TXN_NEWEST or in a write transaction. */
 SAP_API uint64_t sap_txn_base_lsn(SapTxnCtx *txn);
 
+/* The arena and the environment of a transaction, borrowed until it ends, and the flags it was begun
+ * with. NULL and 0 for NULL and for a transaction that has ended. */
 SAP_API SapMemArena *sap_txn_arena(SapTxnCtx *txn);
 SAP_API SapEnv *sap_txn_env(SapTxnCtx *txn);
 SAP_API unsigned sap_txn_flags(SapTxnCtx *txn);
@@ -138,5 +150,13 @@ SAP_API void *sap_txn_scratch_alloc(SapTxnCtx *txn, uint32_t len);
 
 #ifdef __cplusplus
 }
+#endif
+#endif
+
+/* The short names need all of sapling.h: not while that header, which includes this one, has only
+ * begun. */
+#if !defined(SAPLING_NO_SHORT_NAMES) && !defined(SAP_DECLARATIONS_ONLY)
+#if !defined(SAPLING_SAPLING_H) || defined(SAPLING_SAPLING_H_COMPLETE)
+#include "sapling/short_names.h"
 #endif
 #endif

@@ -2,12 +2,14 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/help.h"
 #include "cli/interrupt.h"
+#include "common/fd.h"
 
 /* ---- Near names ------------------------------------------------------------------------------ */
 
@@ -307,7 +309,7 @@ static int give(Parse *parse, const Option *option, const char *value)
     if (option->value == NULL && value != NULL) {
         return call_usage(&parse->call, "--%s takes no value", option->name);
     }
-    if (option->choices != NULL && !is_choice(option->choices, value)) {
+    if (option->choices != NULL && value != NULL && !is_choice(option->choices, value)) {
         return call_usage(&parse->call, "--%s %s: it is one of %s", option->name, value,
                           option->choices);
     }
@@ -477,11 +479,12 @@ static const Command *find_command(const Parse *parse, int *at, int *code_out)
     return command;
 }
 
-int command_main(int argc, char **argv)
+static int run_words(int argc, char **argv)
 {
     Parse parse = {.argc = argc, .argv = argv, .at = 1};
     int code = EXIT_DONE;
 
+    ui_hold_output();
     scan_ui(&parse);
     interrupt_install(parse.ui.json);
     parse.call.ui = &parse.ui;
@@ -501,5 +504,18 @@ int command_main(int argc, char **argv)
     code = parse.operands == NULL || parse.given == NULL ? ui_no_memory(&parse.ui) : run(&parse);
     free(parse.operands);
     free(parse.given);
+    return code;
+}
+
+int command_main(int argc, char **argv)
+{
+    if (!fd_fill_standard()) {
+        return EXIT_FAILED; /* there may be nowhere to say why */
+    }
+    int code = run_words(argc, argv);
+    if (code == EXIT_READER_GONE) {
+        (void)signal(SIGPIPE, SIG_DFL);
+        (void)raise(SIGPIPE);
+    }
     return code;
 }

@@ -28,6 +28,10 @@ enum { MANY = 1 << 20 };
     {                                                                               \
         OPTION_FORCE, 'f', "force", NULL, NULL, true, "replace a file of that name" \
     }
+#define FORCE_RUNNER_OPTION                                                                        \
+    {                                                                                              \
+        OPTION_FORCE, 'f', "force", NULL, NULL, false, "change also the tables that queues are in" \
+    }
 #define DUPSORT_OPTION                                           \
     {                                                            \
         OPTION_DUPSORT, 0, "dupsort", NULL, NULL, false,         \
@@ -73,6 +77,7 @@ static const Option put_options[] = {
     {OPTION_NEW, 0, "new", NULL, NULL, true, "fail with exit code 4 if the key is there"},
     DUPSORT_OPTION,
     HEX_OPTION,
+    FORCE_RUNNER_OPTION,
     PAGE_SIZE_OPTION,
     NO_MORE,
 };
@@ -84,6 +89,7 @@ static const Option del_options[] = {
     YES_OPTION,
     {OPTION_DRY_RUN, 0, "dry-run", NULL, NULL, false, "say how many, delete none"},
     HEX_OPTION,
+    FORCE_RUNNER_OPTION,
     NO_MORE,
 };
 static const Option load_options[] = {
@@ -104,6 +110,7 @@ static const Option load_options[] = {
     {OPTION_DELIMITER, 0, "delimiter", "C", NULL, false,
      "csv: what stands between columns; a comma if not given"},
     DUPSORT_OPTION,
+    FORCE_RUNNER_OPTION,
     PAGE_SIZE_OPTION,
     NO_MORE,
 };
@@ -172,7 +179,9 @@ static const Option pop_options[] = {
     {OPTION_LEASE, 0, "lease", "TIME", NULL, false,
      "--exec: how long others leave it alone if this command dies; 30s"},
     {OPTION_RETRY_DELAY, 0, "retry-delay", "TIME", NULL, false,
-     "--exec: a message whose CMD failed comes back after this"},
+     "--exec: a message whose CMD failed comes back after this, always"},
+    {OPTION_MAX_ATTEMPTS, 0, "max-attempts", "N", NULL, false,
+     "--exec: after N that failed it is a dead letter; 10 if not given"},
     NO_MORE,
 };
 static const Option peek_options[] = {
@@ -218,9 +227,10 @@ const Command commands[] = {
      3,
      put_options,
      {"sapling db put shop.db apple 3",
-      "printf 'a pear' | sapling db put shop.db --table 1 pear -"},
+      "printf 'a pear' | sapling db put shop.db --table 8 pear -"},
      "  VALUE - is all of standard input, as it is. In arguments \\t \\n \\r \\\\ and \\xHH stand for\n"
-     "  bytes. The row is on disk when the command ends.\n",
+     "  bytes. The row is on disk when the command ends. Tables 0 to 7 of a file with queues are\n"
+     "  theirs: exit code 4 without --force.\n",
      {EXIT_CONFLICT, EXIT_CORRUPT},
      db_put_verb},
     {"db",
@@ -432,7 +442,9 @@ const Command commands[] = {
      {"sapling queue pop work.db", "sapling queue pop work.db --wait 10s --exec 'cat > job.txt'",
       "sapling queue pop work.db --queue numbers --count 3"},
      "  A message is gone from the queue when it has been printed, or when CMD has ended with exit\n"
-     "  code 0. Otherwise it comes back, at the tail, and the fourth time among the dead letters.\n"
+     "  code 0. Otherwise it comes back, at the tail: after 100 ms at first, then after twice as long\n"
+     "  each time, up to a minute, a little less at random; or after --retry-delay (0: at once). After\n"
+     "  --max-attempts it is a dead letter. A command that died with its lease counts, without a wait.\n"
      "  CMD finds SAPLING_QUEUE, SAPLING_SEQ, SAPLING_MESSAGE_ID, SAPLING_ATTEMPT and, if there is\n"
      "  one, SAPLING_TRACE_ID in its environment. While it runs the lease is renewed, and others can\n"
      "  use the file. An interruption is passed on to it, and the message is put back in its place.\n"
@@ -448,7 +460,8 @@ const Command commands[] = {
      1,
      queue_stat_options,
      {"sapling queue stat work.db", "sapling queue stat work.db --json"},
-     "  OLDEST is how long the first message that nobody has claimed has been waiting.\n",
+     "  OLDEST is how long the first message that nobody has claimed has been waiting. RETRY are those\n"
+     "  of DELAYED that failed and wait for their next attempt.\n",
      {EXIT_NOT_FOUND, EXIT_CONFLICT, EXIT_CORRUPT},
      queue_stat_verb},
     {"queue",
@@ -459,7 +472,7 @@ const Command commands[] = {
      1,
      1,
      dlq_list_options,
-     {"sapling queue push bad.db oops && ! sapling queue pop bad.db --count 4 --exec 'exit 1'",
+     {"sapling queue push bad.db oops && ! sapling queue pop bad.db --max-attempts 1 --exec 'exit 1'",
       "sapling queue dlq list bad.db", "sapling queue dlq list bad.db --json"},
      NULL,
      {EXIT_NOT_FOUND, EXIT_CONFLICT, EXIT_CORRUPT},
@@ -472,7 +485,7 @@ const Command commands[] = {
      2,
      2,
      dlq_show_options,
-     {"sapling queue dlq show bad.db 4", "sapling queue dlq show bad.db 4 --json"},
+     {"sapling queue dlq show bad.db 1", "sapling queue dlq show bad.db 1 --json"},
      NULL,
      {EXIT_NOT_FOUND, EXIT_CONFLICT, EXIT_CORRUPT},
      queue_dlq_show_verb},
@@ -484,7 +497,7 @@ const Command commands[] = {
      1,
      MANY,
      dlq_replay_options,
-     {"sapling queue dlq replay bad.db --all --dry-run", "sapling queue dlq replay bad.db 4"},
+     {"sapling queue dlq replay bad.db --all --dry-run", "sapling queue dlq replay bad.db 1"},
      "  Each goes to the tail, with all its attempts before it; its new number is printed.\n",
      {EXIT_NOT_FOUND, EXIT_CONFLICT, EXIT_CORRUPT},
      queue_dlq_replay_verb},

@@ -37,7 +37,12 @@ int file_missing(const Ui *ui, const char *path, const char *what, const char *h
 /* Opens the file. The caller owns *access_out on EXIT_DONE: file_close(). Otherwise it is NULL. */
 int file_open(const Call *call, const char *path, const AccessOptions *options,
               Access **access_out);
-/* Closes it; what went wrong in that counts if `code` is EXIT_DONE. */
+/* How verbs open a file whose output may be long, or whose reader slow: others use the file meanwhile,
+ * and the verb goes on with its snapshot. Verbs whose output is short read it and close the file before
+ * they print (ui_hold_output). */
+extern const AccessOptions db_reading;
+/* Closes it; what went wrong in that counts if `code` is EXIT_DONE. Otherwise a file that file_open()
+ * made, and that nothing is in, is removed. */
 int file_close(const Call *call, const char *path, Access *access, int code);
 /* What a call on an open file answered, other than SAP_OK. */
 int db_failed(const Call *call, const char *path, const Access *access, int rc);
@@ -46,10 +51,21 @@ int db_table(const Call *call, uint32_t *dbi_out);
 /* Finds the table. EXIT_NOT_FOUND: there is none; the message names those that are. */
 int db_find_table(const Call *call, const char *path, Access *access, uint32_t dbi,
                   AccessTable *table_out);
+/* What the table is, or will be by --dupsort if it is made: *missing_out. EXIT_CONFLICT: --dupsort, and
+ * it is of another kind. */
+int db_plan_table(const Call *call, const char *path, Access *access, uint32_t dbi,
+                  unsigned *flags_out, bool *missing_out);
 /* Makes the table if there is none, by --dupsort; *flags_out is what it is. EXIT_CONFLICT: --dupsort,
  * and it is of another kind. */
 int db_make_table(const Call *call, const char *path, Access *access, uint32_t dbi,
                   unsigned *flags_out);
+/* Whether a row of the table may be changed: not without --force where it is one of the tables that
+ * the runner keeps its queues in, and the file has them. EXIT_CONFLICT. */
+int db_check_change(const Call *call, const char *path, Access *access, uint32_t dbi);
+/* Whether the file has queues or workers of a runner: then tables 0 to 7 are theirs. */
+int db_has_runner(const Call *call, const char *path, Access *access, bool *has_out);
+/* Says that the table is the runner's. EXIT_CONFLICT. */
+int db_not_without_force(const Call *call, const char *path, uint32_t dbi);
 int db_page_size(const Call *call, uint32_t *size_out);
 
 /* Bytes as an argument has them: text with escapes, with --hex hexadecimal digits. */

@@ -28,7 +28,7 @@ static int show_progress(uint64_t done, uint64_t total, void *ctx)
 
     copy->progress.total = total;
     progress_at(&copy->progress, done);
-    return SAP_OK;
+    return interrupt_pending() ? SAP_IO : SAP_OK;
 }
 
 static int report_copy(const Copy *copy, uint64_t from_size)
@@ -68,7 +68,7 @@ int db_backup_verb(const Call *call)
     if (call->ui->json && strcmp(target, "-") == 0) {
         return call_usage(call, "--json needs a TARGET that is a file");
     }
-    int code = file_open(call, path, &(AccessOptions){.flags = ACCESS_READ}, &access);
+    int code = file_open(call, path, &db_reading, &access);
     if (code != EXIT_DONE) {
         return code;
     }
@@ -102,10 +102,11 @@ int db_compact_verb(const Call *call)
     if (strcmp(target, "-") == 0) {
         return call_usage(call, "TARGET is a file; backup writes to standard output");
     }
-    int code = file_open(call, path, &(AccessOptions){.flags = ACCESS_READ}, &access);
+    int code = file_open(call, path, &db_reading, &access);
     if (code != EXIT_DONE) {
         return code;
     }
+    interrupt_hold();
     int rc = access_stat(access, &stat);
     progress_start(&copy.progress, call->ui, "compact", false, 0);
     code = rc == SAP_OK ? db_start_target(call, path, &copy.target, target)

@@ -1,4 +1,5 @@
 /* db_dump.c - dump: rows as text, or all tables as one stream. */
+#include <errno.h>
 #include <string.h>
 
 #include "cli/db.h"
@@ -134,10 +135,11 @@ int db_finish_target(const Call *call, const char *path, Target *target, const A
         return target_commit(target);
     }
     char why[MESSAGE];
+    bool reader_gone = target->error == EPIPE;
     target_tell(target, access == NULL ? "" : access_message(access), why, sizeof why);
     bool told = target_abandon(target);
     if (code > 0 || told) {
-        return code > 0 ? code : EXIT_FAILED;
+        return code > 0 ? code : reader_gone ? EXIT_READER_GONE : EXIT_FAILED;
     }
     return ui_fail_code(call->ui, -code, path, why);
 }
@@ -157,7 +159,7 @@ int db_dump_verb(const Call *call)
         return call_usage(call, "--table goes with --format text, hex or csv; the others have all "
                                 "tables");
     }
-    int code = file_open(call, dump.path, &(AccessOptions){.flags = ACCESS_READ}, &dump.access);
+    int code = file_open(call, dump.path, &db_reading, &dump.access);
     if (code != EXIT_DONE) {
         return code;
     }

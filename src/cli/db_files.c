@@ -66,7 +66,9 @@ static int stat_as_text(const Call *call, const char *path, Access *access, cons
     char log[UI_TEXT];
     char used[UI_TEXT];
 
-    (void)printf("file       %s\n", path);
+    (void)fputs("file       ", stdout);
+    (void)ui_write(stdout, slice_from_str(path));
+    (void)putchar('\n');
     if (access_is_remote(access)) {
         (void)printf("owner      another process, through %s.sock\n", access_real_path(access));
     }
@@ -139,7 +141,7 @@ int db_verify_verb(const Call *call)
     Findings findings = {.list = call->ui->json ? json_array() : NULL};
     char time[UI_TEXT];
     char count[UI_TEXT];
-    int code = file_open(call, path, &(AccessOptions){.flags = ACCESS_READ}, &access);
+    int code = file_open(call, path, &db_reading, &access);
 
     if (code != EXIT_DONE) {
         json_decref(findings.list);

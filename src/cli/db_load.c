@@ -16,6 +16,8 @@
 #include "cli/db.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
+#include "common/fd.h"
+#include "wit_schema_dbis.h"
 
 enum { BATCH_ROWS = 10000, BATCH_BYTES = 8 << 20, TEXT = 400, POLL_MS = 100 };
 
@@ -36,8 +38,10 @@ typedef struct Load {
     Progress progress;
     uint32_t dbi;
     unsigned flags; /* of the table */
+    bool no_table;  /* it is made when the first row is put in */
     AccessOp op;
     bool skip_bad;
+    bool has_runner; /* the file had the runner's tables before */
     uint64_t batch_rows;
     uint64_t from_line;
 
@@ -134,9 +138,23 @@ static int refused(Load *load, int rc, const char *why, const Pending *row)
     return ended(load, rc, why);
 }
 
+static int make_table(Load *load)
+{
+    if (!load->no_table) {
+        return EXIT_DONE;
+    }
+    load->no_table = false;
+    return db_make_table(load->call, load->path, load->access, load->dbi, &load->flags);
+}
+
 /* Commits what was gathered. A row that is refused is dropped and the rest is tried again. */
 static int commit(Load *load)
 {
+    int made = pending_count(load) > 0 ? make_table(load) : EXIT_DONE;
+
+    if (made != EXIT_DONE) {
+        return made;
+    }
     while (pending_count(load) > 0) {
         size_t count = pending_count(load);
         uint32_t failed = UINT32_MAX;
@@ -233,6 +251,10 @@ static int begin_table(Load *load)
                        " holds expiry times, which cannot be loaded",
                        load->input, rows->line, rows->dbi);
     }
+    if (load->has_runner && rows->dbi < WIT_RUNTIME_DBI_COUNT &&
+        !call_has(load->call, OPTION_FORCE)) {
+        return db_not_without_force(load->call, load->path, rows->dbi);
+    }
     /* Making a table waits for open transactions, and the batch is none: first what is gathered. */
     int code = commit(load);
     if (code != EXIT_DONE) {
@@ -295,7 +317,8 @@ static int load_rows(Load *load)
                        : ui_fail(load->call->ui, EXIT_FAILED, NULL, "%s:%" PRIu64 ": %s",
                                  load->input, load->rows.line, load->rows.why);
         case ROW_END:
-            return commit(load);
+            code = make_table(load);
+            return code == EXIT_DONE ? commit(load) : code;
         }
     }
     return code;
@@ -404,8 +427,12 @@ static int load_into(Load *load, int fd, Format format, const CsvColumns *column
     row_reader_start(&load->rows, format, columns, read_input, &fd);
     progress_start(&load->progress, call->ui, "load", true, sized ? (uint64_t)st.st_size : 0);
     interrupt_hold();
-    if (format != FORMAT_DUMP) {
-        code = db_make_table(call, load->path, load->access, load->dbi, &load->flags);
+    /* Before the first row: a dump may bring the runner's tables itself. */
+    code = format == FORMAT_DUMP ? db_has_runner(call, load->path, load->access, &load->has_runner)
+                                 : db_check_change(call, load->path, load->access, load->dbi);
+    if (code == EXIT_DONE && format != FORMAT_DUMP) {
+        code =
+            db_plan_table(call, load->path, load->access, load->dbi, &load->flags, &load->no_table);
     }
     if (code == EXIT_DONE) {
         code = load_rows(load);
@@ -425,8 +452,7 @@ static int open_input(const Call *call, const char *name, int *fd_out)
 {
     struct stat st;
 
-    *fd_out =
-        name == NULL || strcmp(name, "-") == 0 ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
+    *fd_out = name == NULL || strcmp(name, "-") == 0 ? STDIN_FILENO : fd_open(name, O_RDONLY, 0);
     if (*fd_out < 0) {
         return ui_fail(call->ui, errno == ENOENT ? EXIT_NOT_FOUND : EXIT_FAILED, NULL,
                        "cannot read %s: %s", name, strerror(errno));

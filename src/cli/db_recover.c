@@ -9,7 +9,7 @@
 #include "cli/progress.h"
 #include "sapling/sapling.h"
 
-enum { MESSAGE = 1024 };
+enum { MESSAGE = 1024, LOG_NAMES = 600 };
 
 typedef struct Recover {
     const Call *call;
@@ -75,6 +75,12 @@ static int try_recover(Recover *recover, const char *target)
     if (interrupt_pending()) {
         return ui_fail(ui, EXIT_INTERRUPTED, NULL, "interrupted");
     }
+    if (rc == SAP_NOTFOUND && target_has_log(recover->path)) {
+        char log[LOG_NAMES];
+        return ui_fail(ui, EXIT_NOT_FOUND, "put its data file back: the log has only the last rows",
+                       "there is no file %s, only its log: %s", recover->path,
+                       target_log_names(recover->path, log, sizeof log));
+    }
     if (rc == SAP_NOTFOUND) {
         return file_missing(ui, recover->path, "file", NULL);
     }
@@ -93,6 +99,11 @@ static void show_report(const Recover *recover, bool done)
     (void)printf("%s: %s of %" PRIu64 " %s, %" PRIu64 " commits of the log\n",
                  done ? "saved" : "can be saved", ui_rows(report->rows, rows), report->tables,
                  report->tables == 1 ? "table" : "tables", report->commits_replayed);
+    if (target_has_foreign_log(recover->path)) {
+        char log[LOG_NAMES];
+        (void)printf("not used: the log beside it, which belongs to another database: %s\n",
+                     target_log_names(recover->path, log, sizeof log));
+    }
     if (is_sound(report)) {
         (void)puts("lost: nothing");
         return;
@@ -119,7 +130,7 @@ static int report_as_json(const Recover *recover)
 
     return ui_object(
         recover->call->ui,
-        json_pack("{s:o,s:o?,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:b,s:O}", "file",
+        json_pack("{s:o,s:o?,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:b,s:b,s:O}", "file",
                   json_text(recover->path), "target",
                   recover->target == NULL ? NULL : json_text(recover->target), "rows",
                   (json_int_t)r->rows, "rows_lost", (json_int_t)r->rows_lost, "rows_unplaced",
@@ -127,7 +138,8 @@ static int report_as_json(const Recover *recover)
                   (json_int_t)r->tables_lost, "commits_replayed", (json_int_t)r->commits_replayed,
                   "commits_lost", (json_int_t)r->commits_lost, "pages_damaged",
                   (json_int_t)r->pages_damaged, "subsystems_lost", (json_int_t)r->subsystems_lost,
-                  "doubtful", r->doubtful != 0, "losses", recover->losses));
+                  "doubtful", r->doubtful != 0, "foreign_log",
+                  target_has_foreign_log(recover->path), "losses", recover->losses));
 }
 
 static int show(const Recover *recover, bool done)

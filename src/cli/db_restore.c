@@ -14,6 +14,7 @@
 #include "cli/db.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
+#include "common/fd.h"
 #include "sapling/file_format.h"
 #include "sapling/owner.h"
 #include "sapling/sapling.h"
@@ -38,6 +39,8 @@ typedef struct Restore {
     char message[MESSAGE]; /* the engine's last */
     Target target;
     Progress progress;
+    Owner owner; /* of the place, once it is locked */
+    bool locked;
 } Restore;
 
 static void on_message(const char *text, void *ctx)
@@ -198,6 +201,77 @@ static int check_new(Restore *restore)
     return rc == SAP_OK ? EXIT_DONE : backup_failed(restore, rc);
 }
 
+/* ---- The place -------------------------------------------------------------------------------- */
+
+static bool place_is_empty(const Restore *restore)
+{
+    return access(restore->path, F_OK) != 0 && !target_has_log(restore->path);
+}
+
+static int made_meanwhile(const Restore *restore)
+{
+    return ui_fail(restore->call->ui, EXIT_CONFLICT,
+                   "choose another name, or replace it with --force",
+                   "%s was made by another process meanwhile", restore->path);
+}
+
+/* Keeps everybody out of the place. */
+static int lock_place(Restore *restore)
+{
+    const Ui *ui = restore->call->ui;
+    int64_t pid = 0;
+    int rc = owner_lock(&restore->owner, restore->path, false, &pid);
+
+    if (rc == SAP_BUSY) {
+        char who[UI_TEXT] = "a process that reads it";
+        if (pid != 0) {
+            (void)snprintf(who, sizeof who, "process %" PRId64, pid);
+        }
+        return ui_fail(ui, EXIT_CONFLICT, "end it, or restore under another name",
+                       "%s is open in %s", restore->path, who);
+    }
+    restore->locked = rc == SAP_OK;
+    return rc == SAP_OK ? EXIT_DONE : target_failed(&restore->target, "write", errno);
+}
+
+/* Takes the place if something is there, and asks first. An empty one is taken by hold_place(), so that
+ * a backup that cannot be restored leaves nothing there. */
+static int take_place(Restore *restore)
+{
+    const Call *call = restore->call;
+    char question[MESSAGE];
+
+    if (place_is_empty(restore)) {
+        return EXIT_DONE;
+    }
+    if (call_has(call, OPTION_FORCE)) {
+        (void)snprintf(question, sizeof question, "replace the database %.200s by %.100s",
+                       restore->path, restore->backup);
+        int code = ui_confirm(call->ui, call_has(call, OPTION_YES), question);
+        return code == EXIT_DONE ? lock_place(restore) : code;
+    }
+    int code = lock_place(restore);
+    if (code != EXIT_DONE || place_is_empty(restore)) {
+        return code;
+    }
+    return access(restore->path, F_OK) == 0
+               ? made_meanwhile(restore)
+               : ui_fail(call->ui, EXIT_CONFLICT,
+                         "restore its data file, or replace both with --force",
+                         "%s is missing, but its log is there", restore->path);
+}
+
+/* Takes the lock of the target before it is looked at. Without the lock, another process that makes a
+ * database of the same name could rename its new file over the restored one. */
+static int hold_place(Restore *restore)
+{
+    if (restore->locked) {
+        return EXIT_DONE;
+    }
+    int code = lock_place(restore);
+    return code == EXIT_DONE && !place_is_empty(restore) ? made_meanwhile(restore) : code;
+}
+
 static int restore_all(Restore *restore)
 {
     int code = !is_stream(restore) ? copy_image(restore) : build_from_stream(restore);
@@ -205,6 +279,9 @@ static int restore_all(Restore *restore)
     progress_end(&restore->progress);
     if (code == EXIT_DONE && !interrupt_pending()) {
         code = check_new(restore);
+    }
+    if (code == EXIT_DONE && !interrupt_pending()) {
+        code = hold_place(restore);
     }
     code = db_finish_target(restore->call, restore->path, &restore->target, NULL, code);
     return code == EXIT_DONE ? target_remove_log(&restore->target) : code;
@@ -216,7 +293,7 @@ static int open_backup(Restore *restore, const char *name)
 {
     const Ui *ui = restore->call->ui;
 
-    restore->fd = strcmp(name, "-") == 0 ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
+    restore->fd = strcmp(name, "-") == 0 ? STDIN_FILENO : fd_open(name, O_RDONLY, 0);
     if (restore->fd < 0) {
         return ui_fail(ui, errno == ENOENT ? EXIT_NOT_FOUND : EXIT_FAILED, NULL,
                        "cannot read %s: %s", name, strerror(errno));
@@ -234,44 +311,6 @@ static int open_backup(Restore *restore, const char *name)
     }
     restore->bytes = 0;
     return EXIT_DONE;
-}
-
-/* Takes the place: asks if something is there, and keeps everybody out of it. */
-static int take_place(Restore *restore, Owner *owner)
-{
-    const Call *call = restore->call;
-    const Ui *ui = call->ui;
-    bool force = call_has(call, OPTION_FORCE);
-    bool there = access(restore->path, F_OK) == 0;
-    char question[MESSAGE];
-    int64_t pid = 0;
-
-    if (!force) {
-        return !there && target_has_log(restore->path)
-                   ? ui_fail(ui, EXIT_CONFLICT,
-                             "restore its data file, or replace both with --force",
-                             "%s is missing, but its log is there", restore->path)
-                   : EXIT_DONE;
-    }
-    if (!there && !target_has_log(restore->path)) {
-        return EXIT_DONE;
-    }
-    (void)snprintf(question, sizeof question, "replace the database %.200s by %.100s",
-                   restore->path, restore->backup);
-    int code = ui_confirm(ui, call_has(call, OPTION_YES), question);
-    if (code != EXIT_DONE) {
-        return code;
-    }
-    int rc = owner_lock(owner, restore->path, false, &pid);
-    if (rc == SAP_BUSY) {
-        char who[UI_TEXT] = "a process that reads it";
-        if (pid != 0) {
-            (void)snprintf(who, sizeof who, "process %" PRId64, pid);
-        }
-        return ui_fail(ui, EXIT_CONFLICT, "end it, or restore under another name",
-                       "%s is open in %s", restore->path, who);
-    }
-    return rc == SAP_OK ? EXIT_DONE : ui_fail_code(ui, rc, restore->path, strerror(errno));
 }
 
 static int report(const Restore *restore)
@@ -293,11 +332,11 @@ static int report(const Restore *restore)
 int db_restore_verb(const Call *call)
 {
     const char *backup = call_operand(call, 0);
-    Owner owner = OWNER_NONE;
     Restore restore = {.call = call,
                        .backup = strcmp(backup, "-") == 0 ? "standard input" : backup,
                        .path = call_operand(call, 1),
-                       .fd = -1};
+                       .fd = -1,
+                       .owner = OWNER_NONE};
     struct stat source = {0};
     int code = db_page_size(call, &restore.page_size);
 
@@ -311,7 +350,7 @@ int db_restore_verb(const Call *call)
         code = target_start(&restore.target, call->ui, restore.path, &source,
                             call_has(call, OPTION_FORCE));
         if (code == EXIT_DONE) {
-            code = take_place(&restore, &owner);
+            code = take_place(&restore);
         }
         if (code == EXIT_DONE) {
             code = restore_all(&restore);
@@ -319,7 +358,7 @@ int db_restore_verb(const Call *call)
             (void)target_abandon(&restore.target);
         }
     }
-    owner_release(&owner);
+    owner_release(&restore.owner);
     if (restore.fd >= 0 && restore.fd != STDIN_FILENO) {
         (void)close(restore.fd);
     }

@@ -58,35 +58,33 @@ static int show_value(const Call *call, Slice key, Slice value)
         return rc == SAP_OK ? EXIT_DONE : ui_no_memory(call->ui);
     }
     const char *bytes = (const char *)value.data;
-    if (value.len > 0) {
-        (void)fwrite(bytes, 1, value.len, stdout);
-    }
+    (void)ui_write(stdout, value);
     if (isatty(STDOUT_FILENO) == 1 && (value.len == 0 || bytes[value.len - 1] != '\n')) {
         (void)putchar('\n');
     }
     return EXIT_DONE;
 }
 
-static int get_from(const Call *call, const char *path, Access *access, uint32_t dbi, Slice key)
+static int get_from(const Call *call, const char *path, Access *access, uint32_t dbi, Slice key,
+                    Buf *value)
 {
-    Buf value = {0};
     AccessTable table;
     int code = db_find_table(call, path, access, dbi, &table);
 
-    if (code == EXIT_DONE) {
-        int rc = access_get(access, dbi, key, &value);
-        code = rc == SAP_OK         ? show_value(call, key, slice_of(&value))
-               : rc == SAP_NOTFOUND ? no_such_key(call, key)
-                                    : db_failed(call, path, access, rc);
+    if (code != EXIT_DONE) {
+        return code;
     }
-    buf_release(&value);
-    return code;
+    int rc = access_get(access, dbi, key, value);
+    return rc == SAP_OK         ? EXIT_DONE
+           : rc == SAP_NOTFOUND ? no_such_key(call, key)
+                                : db_failed(call, path, access, rc);
 }
 
 int db_get_verb(const Call *call)
 {
     const char *path = call_operand(call, 0);
     Buf key = {0};
+    Buf value = {0};
     uint32_t dbi = 0;
     Access *access = NULL;
     int code = db_table(call, &dbi);
@@ -98,10 +96,13 @@ int db_get_verb(const Call *call)
         code = file_open(call, path, &(AccessOptions){.flags = ACCESS_READ}, &access);
     }
     if (code == EXIT_DONE) {
-        code = get_from(call, path, access, dbi, slice_of(&key));
+        code = get_from(call, path, access, dbi, slice_of(&key), &value);
         code = file_close(call, path, access, code);
     }
+    /* Others have the file again while a slow reader takes a long value. */
+    code = code == EXIT_DONE ? show_value(call, slice_of(&key), slice_of(&value)) : code;
     buf_release(&key);
+    buf_release(&value);
     return code;
 }
 
@@ -185,7 +186,10 @@ int db_put_verb(const Call *call)
     if (code == EXIT_DONE) {
         change.key = slice_of(&key);
         change.val = slice_of(&val);
-        code = db_make_table(call, path, access, change.dbi, &flags);
+        code = db_check_change(call, path, access, change.dbi);
+        if (code == EXIT_DONE) {
+            code = db_make_table(call, path, access, change.dbi, &flags);
+        }
         if (code == EXIT_DONE) {
             int rc = access_write(access, &change, 1, NULL);
             code = rc == SAP_OK ? EXIT_DONE : put_failed(call, path, access, rc, &change);
@@ -308,6 +312,9 @@ int db_del_verb(const Call *call)
     }
     if (code == EXIT_DONE) {
         code = db_find_table(call, path, access, range.dbi, &table);
+        if (code == EXIT_DONE && !call_has(call, OPTION_DRY_RUN)) {
+            code = db_check_change(call, path, access, range.dbi);
+        }
         if (code == EXIT_DONE) {
             code = many ? del_many(call, path, access, &range)
                         : del_one(call, path, access, range.dbi, &bounds,
@@ -440,7 +447,7 @@ int db_scan_verb(const Call *call)
         return code;
     }
     if (code == EXIT_DONE) {
-        code = file_open(call, path, &(AccessOptions){.flags = ACCESS_READ}, &access);
+        code = file_open(call, path, &db_reading, &access);
     }
     if (code == EXIT_DONE) {
         code = db_find_table(call, path, access, range.dbi, &table);

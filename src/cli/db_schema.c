@@ -295,7 +295,7 @@ int db_scan_schema(const Call *call, AccessRange *range)
         code = choose_table(&view, &chosen);
     }
     if (code == EXIT_DONE) {
-        code = file_open(call, view.path, &(AccessOptions){.flags = ACCESS_READ}, &access);
+        code = file_open(call, view.path, &db_reading, &access);
     }
     if (code == EXIT_DONE) {
         code = show_tables(&view, access, range, chosen);

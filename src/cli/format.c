@@ -88,6 +88,20 @@ int format_text(Buf *out, Slice bytes)
     return rc;
 }
 
+int format_shown(Buf *out, Slice bytes, bool lines)
+{
+    const uint8_t *p = (const uint8_t *)bytes.data;
+    int rc = buf_reserve(out, bytes.len);
+
+    for (size_t i = 0; i < bytes.len && rc == SAP_OK;) {
+        bool plain = p[i] == '\\' || (lines && (p[i] == '\n' || p[i] == '\t'));
+        size_t used = plain ? 1 : printable(p + i, bytes.len - i);
+        rc = used > 0 ? buf_append(out, p + i, used) : hex_bytes(out, "\\x", p + i, 1);
+        i += used > 0 ? used : 1;
+    }
+    return rc;
+}
+
 int format_csv(Buf *out, Slice field, char delimiter, bool alone)
 {
     const char *p = (const char *)field.data;

@@ -33,6 +33,9 @@ Format format_by_name(const char *name);
 
 int format_text(Buf *out, Slice bytes);
 int format_hex(Buf *out, Slice bytes);
+/* For the eye alone: bytes that a terminal would act on, and those that are no UTF-8, as \xHH; all else
+ * as it is, with `lines` also tabs and line ends. */
+int format_shown(Buf *out, Slice bytes, bool lines);
 /* A field, in quotes where it needs them. `alone`: it is the only one of its line. */
 int format_csv(Buf *out, Slice field, char delimiter, bool alone);
 /* One line; `val` with NULL data and length 0 is left out if keys_only. */

@@ -1,15 +1,12 @@
 #include "cli/help.h"
 
+#include "sapling/version.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #define BOLD  "\033[1m"
 #define PLAIN "\033[0m"
-
-/* The build passes the bare number: quotes would not survive all the tools that get it. */
-#define TEXT_OF_VALUE(x) #x
-#define TEXT_OF(macro)   TEXT_OF_VALUE(macro)
-#define VERSION_TEXT     TEXT_OF(SAPLING_VERSION)
 
 enum { OPTION_COLUMN = 22 };
 
@@ -21,9 +18,9 @@ static void heading(const Ui *ui, const char *text)
 void help_version(const Ui *ui)
 {
     if (ui->json) {
-        (void)printf("{\"version\":\"%s\"}\n", VERSION_TEXT);
+        (void)printf("{\"version\":\"%s\"}\n", SAPLING_VERSION);
     } else {
-        (void)printf("sapling %s\n", VERSION_TEXT);
+        (void)printf("sapling %s\n", SAPLING_VERSION);
     }
 }
 
@@ -298,7 +295,7 @@ static void help_man(void)
 {
     (void)puts(
         ".\\\" Made by `sapling help --man`.\n"
-        ".TH SAPLING 1 \"\" \"sapling " VERSION_TEXT "\" \"Sapling\"\n"
+        ".TH SAPLING 1 \"\" \"sapling " SAPLING_VERSION "\" \"Sapling\"\n"
         ".SH NAME\nsapling \\- durable rows and queues in a file, from the command line\n"
         ".SH SYNOPSIS\n\\fBsapling\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR]... "
         "[\\fIARGUMENT\\fR]...\n"

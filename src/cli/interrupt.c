@@ -13,8 +13,11 @@
 static atomic_bool pending;
 static atomic_bool held;
 static bool as_json;
+static bool takes_hangup;                                /* not ignored, as nohup has it */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* what follows */
 static const char *half_made;
+static void (*say_goodbye)(void *ctx);
+static void *goodbye_ctx;
 static pid_t child_group;
 static int number_seen; /* of the held signal; 0: none came */
 
@@ -23,6 +26,9 @@ static void interrupted_signals(sigset_t *set)
     (void)sigemptyset(set);
     (void)sigaddset(set, SIGINT);
     (void)sigaddset(set, SIGTERM);
+    if (takes_hangup) {
+        (void)sigaddset(set, SIGHUP);
+    }
 }
 
 static _Noreturn void end_now(void)
@@ -37,6 +43,9 @@ static _Noreturn void end_now(void)
     /* Never unlocked: nothing may get its name, or be begun, while the rest is removed. Last, since
      * the engine goes on meanwhile. */
     (void)pthread_mutex_lock(&lock);
+    if (say_goodbye != NULL && !atomic_load(&held)) {
+        say_goodbye(goodbye_ctx);
+    }
     if (half_made != NULL) {
         target_remove_db(half_made);
     }
@@ -57,13 +66,14 @@ static void *wait_for_signals(void *unused)
         if (sigwait(&set, &number) == 0 && (!atomic_load(&held) || atomic_load(&pending))) {
             end_now();
         }
+        /* Before the command gets it: whoever sees it end knows why. */
+        atomic_store(&pending, true);
         (void)pthread_mutex_lock(&lock);
         number_seen = number;
         if (child_group > 0) {
             (void)kill(-child_group, number);
         }
         (void)pthread_mutex_unlock(&lock);
-        atomic_store(&pending, true);
     }
 }
 
@@ -72,7 +82,10 @@ void interrupt_install(bool json)
     pthread_t thread;
     sigset_t set;
 
+    struct sigaction hangup;
+
     as_json = json;
+    takes_hangup = sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN;
     interrupted_signals(&set);
     /* Without the thread the signals keep what they do by default. */
     (void)pthread_sigmask(SIG_BLOCK, &set, NULL);
@@ -103,6 +116,14 @@ void interrupt_child(pid_t group)
     if (group > 0 && number_seen > 0) {
         (void)kill(-group, number_seen);
     }
+    (void)pthread_mutex_unlock(&lock);
+}
+
+void interrupt_say_goodbye(void (*fn)(void *ctx), void *ctx)
+{
+    (void)pthread_mutex_lock(&lock);
+    say_goodbye = fn;
+    goodbye_ctx = ctx;
     (void)pthread_mutex_unlock(&lock);
 }
 

@@ -1,6 +1,6 @@
-/* interrupt.h - SIGINT and SIGTERM.
+/* interrupt.h - SIGINT, SIGTERM and SIGHUP, the last unless it is ignored, as nohup has it.
  *
- * By default either ends the process at once with status 130: files of the engine survive that. What
+ * By default any of them ends the process at once with status 130: files of the engine survive that. What
  * must be tidied first is of two kinds. A database that is half made is named by interrupt_remove(),
  * and gone when the process is. Work that can stop by itself holds the signal and looks at
  * interrupt_pending(); a second signal does not wait for it.
@@ -23,6 +23,11 @@ bool interrupt_pending(void);
 /* The group of processes that the held signal is passed on to, and that a second one kills before it
  * ends this process; also if it has come already. 0: none any more. */
 void interrupt_child(pid_t group);
+
+/* Called before a signal that is not held ends the process, by another thread: others who use the file
+ * through this process go on with the next owner. NULL: nothing to do any more; does not return if it
+ * is being called. `ctx` is borrowed until then. */
+void interrupt_say_goodbye(void (*fn)(void *ctx), void *ctx);
 
 /* target_remove_db() of this path when a signal ends the process; NULL: none. Borrowed until the next
  * call. */

@@ -2,8 +2,8 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -80,6 +80,35 @@ static bool fail_as_json(int exit_code, const char *hint, const char *message)
     return ok;
 }
 
+/* Names of files and queues, and texts of other processes, may hold anything: none of it reaches a
+ * terminal, or the log that standard error goes to, as a command or as a line of its own. */
+static void print_message(const char *text, const char *end)
+{
+    Buf shown = {0};
+
+    /* In one piece: what other processes print, or a person types, comes before or after it. */
+    if (format_shown(&shown, slice_from_str(text), false) == SAP_OK &&
+        buf_append_str(&shown, end) == SAP_OK && shown.len > 0) {
+        (void)fwrite(shown.data, 1, shown.len, stderr);
+    }
+    buf_release(&shown);
+}
+
+bool ui_write(FILE *stream, Slice bytes)
+{
+    Buf shown = {0};
+    Slice out = bytes;
+    bool ok = true;
+
+    if (isatty(fileno(stream)) == 1) {
+        ok = format_shown(&shown, bytes, true) == SAP_OK;
+        out = (Slice){shown.data, shown.len};
+    }
+    ok = ok && (out.len == 0 || fwrite(out.data, 1, out.len, stream) == out.len);
+    buf_release(&shown);
+    return ok;
+}
+
 int ui_fail_v(const Ui *ui, int exit_code, const char *hint, const char *format, va_list args)
 {
     char *message = NULL;
@@ -89,10 +118,11 @@ int ui_fail_v(const Ui *ui, int exit_code, const char *hint, const char *format,
     /* What was printed so far comes before what is said about it. */
     (void)fflush(stdout);
     if (!ui->json || !fail_as_json(exit_code, hint, text)) {
-        (void)fprintf(stderr, "%ssapling:%s %s\n", ui->color_err ? RED : "",
-                      ui->color_err ? PLAIN : "", text);
+        (void)fprintf(stderr, "%ssapling:%s ", ui->color_err ? RED : "",
+                      ui->color_err ? PLAIN : "");
+        print_message(text, "\n");
         if (hint != NULL) {
-            (void)fprintf(stderr, "%s\n", hint);
+            print_message(hint, "\n");
         }
     }
     if (len >= 0) {
@@ -179,9 +209,13 @@ void ui_note(const Ui *ui, const char *format, ...)
     }
     (void)fflush(stdout);
     va_start(args, format);
-    (void)vfprintf(stderr, format, args);
+    char *text = NULL;
+    int len = vasprintf(&text, format, args);
     va_end(args);
-    (void)fputc('\n', stderr);
+    print_message(len < 0 ? "out of memory" : text, "\n");
+    if (len >= 0) {
+        free(text);
+    }
 }
 
 int ui_confirm(const Ui *ui, bool yes, const char *what)
@@ -195,7 +229,7 @@ int ui_confirm(const Ui *ui, bool yes, const char *what)
         return ui_fail(ui, EXIT_USAGE, "say so with --yes", "%s: not done without being sure",
                        what);
     }
-    (void)fprintf(stderr, "%s? [y/N] ", what);
+    print_message(what, "? [y/N] ");
     (void)fflush(stderr);
     if (fgets(answer, sizeof answer, stdin) != NULL && (answer[0] == 'y' || answer[0] == 'Y')) {
         return EXIT_DONE;
@@ -252,18 +286,32 @@ int ui_object(const Ui *ui, json_t *object)
     return EXIT_DONE;
 }
 
+void ui_hold_output(void)
+{
+    static char held[UI_HELD]; /* of the stream until the process ends */
+
+    (void)setvbuf(stdout, held, _IOFBF, sizeof held);
+}
+
+void ui_drop_output(void)
+{
+    __fpurge(stdout);
+}
+
 int ui_finish(const Ui *ui)
+{
+    return ui_finish_after(ui, NULL);
+}
+
+int ui_finish_after(const Ui *ui, const char *done)
 {
     if (fflush(stdout) == 0 && ferror(stdout) == 0) {
         return EXIT_DONE;
     }
     int error = errno;
-    if (error == EPIPE) {
-        (void)signal(SIGPIPE, SIG_DFL);
-        (void)raise(SIGPIPE);
-    }
-    int code =
-        ui_fail(ui, EXIT_FAILED, NULL, "cannot write to standard output: %s", strerror(error));
+    int code = error == EPIPE ? EXIT_READER_GONE
+                              : ui_fail(ui, EXIT_FAILED, done,
+                                        "cannot write to standard output: %s", strerror(error));
     clearerr(stdout); /* told: the next who asks need not tell it again */
     return code;
 }

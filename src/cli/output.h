@@ -7,9 +7,11 @@
 #define SAPLING_CLI_OUTPUT_H
 
 #include <jansson.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "common/buf.h"
 
@@ -30,6 +32,10 @@ typedef enum ExitCode {
     EXIT_TABLE(EXIT_ENUM)
 #undef EXIT_ENUM
 } ExitCode;
+
+/* Of a command whose reader went away: it ends its work, closes its file, says nothing, and then ends by
+ * SIGPIPE, as other programs do (command_main). Never seen as a status of exit(). */
+enum { EXIT_READER_GONE = 128 + SIGPIPE };
 
 /* What help says of a code. */
 const char *exit_text(int code);
@@ -59,6 +65,10 @@ int ui_no_memory(const Ui *ui);
 /* A line on standard error, unless quiet or --json. */
 void ui_note(const Ui *ui, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Writes what came from outside: as it is, but where the stream is a terminal as format_shown() has it.
+ * False: not written. */
+bool ui_write(FILE *stream, Slice bytes);
+
 /* Asks "WHAT? [y/N]" at a terminal; without one, `yes` is needed. EXIT_DONE: go on. */
 int ui_confirm(const Ui *ui, bool yes, const char *what);
 
@@ -70,10 +80,19 @@ json_t *json_text(const char *text);
 /* Adds bytes to an object: as NAME if they are UTF-8, otherwise as NAME_hex. */
 int json_set_bytes(json_t *object, const char *name, Slice bytes);
 
+enum { UI_HELD = 4 << 20 };
+/* Before anything is written to standard output: up to UI_HELD bytes are held back until ui_finish(), which
+ * commands call when they have closed their file. A reader that is slow, or has stopped reading, does
+ * not keep the file from others then. */
+void ui_hold_output(void);
+/* Drops what is held back. At most UI_HELD bytes were printed so far, and no note or error. */
+void ui_drop_output(void);
+
 /* Whether all of standard output was written, since this was last asked: what went wrong is told once.
- * EXIT_DONE, or that. Ends the process by SIGPIPE, as other programs do, where the reader went
- * away. */
+ * EXIT_DONE, or that; EXIT_READER_GONE, without a word, where the reader went away. */
 int ui_finish(const Ui *ui);
+/* The same; `done` (NULL: nothing) is what has been done all the same, and is told with it. */
+int ui_finish_after(const Ui *ui, const char *done);
 
 /* "12.3 MiB", "1,234,567", "1 row", "1 min 5 s" as texts; buffers of UI_TEXT bytes. */
 enum { UI_TEXT = 40 };

@@ -1,15 +1,12 @@
 /* queue_common.c - what the verbs of `sapling queue` share. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli/db.h"
 #include "cli/queue.h"
 #include "common/clock.h"
-#include "common/utf8.h"
 
 enum { NAME_MOST = 255 };
 #define NORMAL_BIT (UINT64_C(1) << 63)
@@ -33,19 +30,6 @@ int queue_name(const Call *call, const char **name_out)
         return call_usage(call, "--queue '%s': a name has 1 to %d bytes", name, NAME_MOST);
     }
     return EXIT_DONE;
-}
-
-int queue_file_open(const Call *call, const char *path, const AccessOptions *options,
-                    Access **access_out)
-{
-    struct stat st;
-    char hint[300];
-
-    if ((options->flags & ACCESS_CREATE) == 0 && lstat(path, &st) != 0 && errno == ENOENT) {
-        (void)snprintf(hint, sizeof hint, "make one: sapling queue push %.200s MESSAGE", path);
-        return file_missing(call->ui, path, "file", hint);
-    }
-    return file_open(call, path, options, access_out);
 }
 
 typedef struct Search {
@@ -83,21 +67,29 @@ int queue_find(const Call *call, const char *path, Access *access, const char *n
 
 /* ---- Texts ------------------------------------------------------------------------------------- */
 
-static bool prints(Slice bytes)
-{
-    const uint8_t *p = (const uint8_t *)bytes.data;
-
-    for (size_t i = 0; i < bytes.len; i++) {
-        if (p[i] < 0x20 || p[i] == 0x7f) {
-            return false;
-        }
-    }
-    return bytes.len > 0 && utf8_valid(bytes.data, bytes.len);
-}
-
 int queue_id_text(Buf *out, Slice id)
 {
-    return prints(id) ? buf_append(out, id.data, id.len) : format_hex(out, id);
+    size_t start = out->len;
+    int rc = format_shown(out, id, false);
+
+    if (rc != SAP_OK || out->len - start == id.len) {
+        return rc;
+    }
+    buf_truncate(out, start);
+    return format_hex(out, id);
+}
+
+const char *queue_shown(Slice name, char text[QUEUE_SHOWN])
+{
+    Buf shown = {0};
+
+    if (format_shown(&shown, name, false) == SAP_OK) {
+        (void)snprintf(text, QUEUE_SHOWN, "%.*s", (int)shown.len, (const char *)shown.data);
+    } else {
+        (void)snprintf(text, QUEUE_SHOWN, "?");
+    }
+    buf_release(&shown);
+    return text;
 }
 
 int queue_preview(Buf *out, Slice payload)
@@ -127,6 +119,10 @@ int queue_pad(Buf *out, size_t start, size_t width)
 
 const char *queue_error(int32_t rc, char text[UI_TEXT])
 {
+    /* The runner notes it of a lease that expired; a handler may return it too. */
+    if (rc == SAP_BUSY) {
+        return "lease expired, or handler busy";
+    }
     if (rc < QUEUE_EXIT || rc >= QUEUE_CODES_END) {
         return sap_strerror(rc);
     }
@@ -144,6 +140,17 @@ const char *queue_age(int64_t then_ms, char text[UI_TEXT])
         return text;
     }
     return ui_seconds(age_ms < 0 ? 0 : (double)age_ms / 1000, text);
+}
+
+const char *queue_due(int64_t due_ms, char text[UI_TEXT])
+{
+    int64_t left_ms = due_ms - clock_wall_ms(NULL);
+
+    if (due_ms <= 0) {
+        (void)snprintf(text, UI_TEXT, "-");
+        return text;
+    }
+    return ui_seconds(left_ms < 0 ? 0 : (double)left_ms / 1000, text);
 }
 
 /* ---- JSON -------------------------------------------------------------------------------------- */

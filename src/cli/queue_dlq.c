@@ -12,12 +12,12 @@
 enum { BATCH_MOST = 1000 }; /* of one commit */
 
 /* "orders", or "worker 7" where no queue is. */
-static void owner_text(const AccessLetter *letter, char text[300])
+static void owner_text(const AccessLetter *letter, char text[QUEUE_SHOWN])
 {
     if (letter->queue.len > 0) {
-        (void)snprintf(text, 300, "%.*s", (int)letter->queue.len, (const char *)letter->queue.data);
+        (void)queue_shown(letter->queue, text);
     } else {
-        (void)snprintf(text, 300, "worker %" PRIu64, letter->worker);
+        (void)snprintf(text, QUEUE_SHOWN, "worker %" PRIu64, letter->worker);
     }
 }
 
@@ -41,7 +41,7 @@ static int letters_open(const Call *call, unsigned flags, Access **access_out)
     int code = queue_name(call, &name);
 
     if (code == EXIT_DONE) {
-        code = queue_file_open(call, path, &(AccessOptions){.flags = flags}, access_out);
+        code = file_open(call, path, &(AccessOptions){.flags = flags}, access_out);
     }
     if (code == EXIT_DONE && call_has(call, OPTION_QUEUE)) {
         code = queue_find(call, path, *access_out, name);
@@ -110,7 +110,7 @@ static int list_text(Show *show, const AccessLetter *letter)
 {
     SapRunnerV0Message m;
     bool decoded = decode(letter, &m);
-    char owner[300];
+    char owner[QUEUE_SHOWN];
     char age[UI_TEXT];
     char error[UI_TEXT];
 
@@ -157,7 +157,7 @@ int queue_dlq_list_verb(const Call *call)
     Access *access = NULL;
     int code = call_number(call, OPTION_LIMIT, 1, UINT64_MAX, 0, &show.left);
 
-    code = code == EXIT_DONE ? letters_open(call, ACCESS_READ, &access) : code;
+    code = code == EXIT_DONE ? letters_open(call, db_reading.flags, &access) : code;
     if (code != EXIT_DONE) {
         return code;
     }
@@ -191,7 +191,7 @@ static int show_text(Show *show, const AccessLetter *letter)
 {
     SapRunnerV0Message m;
     bool decoded = decode(letter, &m);
-    char owner[300];
+    char owner[QUEUE_SHOWN];
     char age[UI_TEXT];
     char error[UI_TEXT];
 
@@ -218,9 +218,10 @@ static int show_text(Show *show, const AccessLetter *letter)
              ? buf_printf(&show->text, "%s\n", decoded ? "payload:" : "not a message; its bytes:")
              : rc;
     Slice payload = payload_of(letter, &m, decoded);
-    rc = rc == SAP_OK ? buf_append(&show->text, payload.data, payload.len) : rc;
-    rc = rc == SAP_OK ? buf_append_u8(&show->text, '\n') : rc;
-    return print_buf(show, rc);
+    int code = print_buf(show, rc);
+    return code != EXIT_DONE                                   ? code
+           : ui_write(stdout, payload) && putchar('\n') != EOF ? EXIT_DONE
+                                                               : ui_finish(show->call->ui);
 }
 
 static int show_letter(const AccessLetter *letter, void *ctx)
@@ -249,7 +250,7 @@ int queue_dlq_show_verb(const Call *call)
     Access *access = NULL;
     int code = parse_number(call, call_operand(call, 1), &show.number);
 
-    code = code == EXIT_DONE ? letters_open(call, ACCESS_READ, &access) : code;
+    code = code == EXIT_DONE ? letters_open(call, db_reading.flags, &access) : code;
     if (code != EXIT_DONE) {
         return code;
     }
@@ -278,7 +279,7 @@ static int choose(const AccessLetter *letter, void *ctx)
     Choice *choice = (Choice *)ctx;
     AccessLetterEnd end = {.worker = letter->worker, .seq = letter->seq};
     bool wanted = choice->wanted_count == 0;
-    char owner[300];
+    char owner[QUEUE_SHOWN];
 
     for (uint32_t i = 0; i < choice->wanted_count; i++) {
         if (choice->wanted[i] == queue_number(letter->seq)) {

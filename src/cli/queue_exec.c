@@ -23,6 +23,7 @@
 #include "cli/interrupt.h"
 #include "cli/queue.h"
 #include "common/clock.h"
+#include "common/fd.h"
 
 /* A lease is renewed when a quarter of it is gone: the file may be busy once or twice. */
 enum { LEASE_DEFAULT_MS = 30000, RENEWALS = 4, PATIENCE_LEAST_MS = 2000 };
@@ -45,7 +46,7 @@ static int payload_file(Slice payload)
 {
     const char *p = (const char *)payload.data;
     size_t left = payload.len;
-    int fd = memfd_create("message", MFD_CLOEXEC);
+    int fd = fd_raise(memfd_create("message", MFD_CLOEXEC));
 
     while (fd >= 0 && left > 0) {
         ssize_t put = write(fd, p, left);
@@ -151,7 +152,7 @@ static int start(Run *run)
     }
     if (error == 0) {
         interrupt_child(run->pid);
-        run->pidfd = pidfd_open(run->pid, 0);
+        run->pidfd = fd_raise(pidfd_open(run->pid, 0));
     }
     if (input >= 0) {
         (void)close(input);
@@ -182,7 +183,9 @@ static void renew(Run *run)
         return;
     }
     int rc = settle(run, &touch, NULL);
-    if (rc == SAP_CONFLICT) {
+    if (rc == SAP_CONFLICT && queue_claim_was_lost(pop, run->message)) {
+        run->lost = true;
+    } else if (rc == SAP_CONFLICT) {
         run->lost = true;
         ui_note(pop->call->ui, "the lease on message %" PRIu64 " has passed to another", number);
     } else if (rc != SAP_OK) {
@@ -270,10 +273,16 @@ static int conclude(Run *run)
                                                     : QUEUE_EXIT + WEXITSTATUS(run->status)};
     uint64_t dead = 0;
 
-    end.ms = end.op == ACCESS_FAIL ? (int64_t)pop->retry_ms : 0;
+    if (end.op == ACCESS_FAIL) {
+        end.ms = pop->retry_ms;
+        end.attempts = pop->attempts;
+    }
     int rc = settle(run, &end, &dead);
     if (rc == SAP_CONFLICT) {
         int code = pop->call->ui->json ? report_json(run, "lost") : EXIT_DONE;
+        if (queue_claim_was_lost(pop, run->message)) {
+            return code;
+        }
         (void)ui_fail(pop->call->ui, EXIT_CONFLICT, "give it more time with --lease",
                       "message %" PRIu64 " took longer than its lease and has passed to another",
                       queue_number(run->message->seq));

@@ -6,23 +6,44 @@
 
 #include "cli/db.h"
 #include "cli/queue.h"
+#include "common/clock.h"
+
+enum {
+    LINE_MOST = 1024, /* a line of peek, and an object without what is of the message itself */
+    ESCAPE_MOST = 6,  /* bytes of JSON for one of a message */
+};
 
 /* ---- peek -------------------------------------------------------------------------------------- */
 
 typedef struct Show {
     const Call *call;
     const char *queue;
+    const Access *access;
+    bool served;   /* or read-only, since no owner can be had */
+    size_t held;   /* bytes of output at most */
+    bool too_long; /* more than standard output holds back: nothing of it was written */
     bool headed;
     Buf text;
     int code; /* what ended it, if not EXIT_DONE */
 } Show;
 
+/* A message with a due time waits for its next attempt, or was pushed with a delay. Once the time is
+ * over it can be claimed. */
+static const char *state_of(const AccessMessage *message)
+{
+    return message->leased                          ? "leased"
+           : message->due_ms <= clock_wall_ms(NULL) ? "ready"
+           : message->attempts > 0                  ? "retry"
+                                                    : "delayed";
+}
+
 static int show_json(const Show *show, const AccessMessage *message)
 {
     json_t *object = queue_message_json(show->queue, message);
-    const char *state = message->leased ? "leased" : "ready";
 
-    if (object == NULL || json_object_set_new(object, "state", json_string(state)) != 0 ||
+    if (object == NULL ||
+        json_object_set_new(object, "state", json_string(state_of(message))) != 0 ||
+        (message->due_ms != 0 && json_set_int(object, "due_ms", message->due_ms) != 0) ||
         (message->leased && json_set_int(object, "lease_until_ms", message->deadline_ms) != 0) ||
         json_set_bytes(object, "payload", message->payload) != 0) {
         json_decref(object);
@@ -34,16 +55,17 @@ static int show_json(const Show *show, const AccessMessage *message)
 static int show_text(Show *show, const AccessMessage *message)
 {
     char age[UI_TEXT];
+    char due[UI_TEXT];
 
     if (!show->headed) {
-        (void)printf("%8s  %-6s  %8s  %10s  %-32s  %s\n", "SEQ", "STATE", "ATTEMPTS", "AGE", "ID",
-                     "PAYLOAD");
+        (void)printf("%8s  %-7s  %8s  %10s  %10s  %-32s  %s\n", "SEQ", "STATE", "ATTEMPTS",
+                     "DUE IN", "AGE", "ID", "PAYLOAD");
         show->headed = true;
     }
     buf_clear(&show->text);
-    int rc = buf_printf(&show->text, "%8" PRIu64 "%s %-6s  %8" PRIu32 "  %10s  ",
+    int rc = buf_printf(&show->text, "%8" PRIu64 "%s %-7s  %8" PRIu32 "  %10s  %10s  ",
                         queue_number(message->seq), queue_is_high(message->seq) ? "!" : " ",
-                        message->leased ? "leased" : "ready", message->attempts,
+                        state_of(message), message->attempts, queue_due(message->due_ms, due),
                         queue_age(message->sent_ms, age));
     size_t start = show->text.len;
     rc = rc == SAP_OK ? queue_id_text(&show->text, message->id) : rc;
@@ -61,16 +83,44 @@ static int show_text(Show *show, const AccessMessage *message)
 static int show_message(const AccessMessage *message, void *ctx)
 {
     Show *show = (Show *)ctx;
+    size_t bytes = message->id.len + message->trace.len + message->payload.len;
 
+    /* A lock is not kept while somebody reads the output. */
+    show->held += LINE_MOST + (show->call->ui->json ? ESCAPE_MOST * bytes : 0);
+    show->too_long = !show->served && show->held > UI_HELD && !access_is_remote(show->access);
+    if (show->too_long) {
+        return SAP_IO;
+    }
     show->code = show->call->ui->json ? show_json(show, message) : show_text(show, message);
     return show->code == EXIT_DONE ? SAP_OK : SAP_IO;
 }
 
+static int peek_into(Show *show, const char *path, uint64_t limit, const AccessOptions *options)
+{
+    const Call *call = show->call;
+    Access *access = NULL;
+    int code = file_open(call, path, options, &access);
+
+    if (code != EXIT_DONE) {
+        return code;
+    }
+    show->access = access;
+    code = queue_find(call, path, access, show->queue);
+    if (code == EXIT_DONE) {
+        int rc = access_queue_peek(access, show->queue, limit, show_message, show);
+        code = show->code != EXIT_DONE          ? show->code
+               : rc == SAP_OK || show->too_long ? EXIT_DONE
+                                                : db_failed(call, path, access, rc);
+    }
+    return file_close(call, path, access, code);
+}
+
+/* What is short is printed when the file is closed. What is not is begun again as an owner that serves
+ * the file: there a queue is opened with a commit, which a short look does without. */
 int queue_peek_verb(const Call *call)
 {
     const char *path = call_operand(call, 0);
     Show show = {.call = call};
-    Access *access = NULL;
     uint64_t limit = 0;
     int code = queue_name(call, &show.queue);
 
@@ -78,17 +128,13 @@ int queue_peek_verb(const Call *call)
         code = call_number(call, OPTION_LIMIT, 1, UINT64_MAX, 10, &limit);
     }
     if (code == EXIT_DONE) {
-        code = queue_file_open(call, path, &(AccessOptions){.flags = ACCESS_READ}, &access);
+        code = peek_into(&show, path, limit, &(AccessOptions){.flags = ACCESS_READ});
     }
-    if (code == EXIT_DONE) {
-        code = queue_find(call, path, access, show.queue);
-        if (code == EXIT_DONE) {
-            int rc = access_queue_peek(access, show.queue, limit, show_message, &show);
-            code = show.code != EXIT_DONE ? show.code
-                   : rc == SAP_OK         ? EXIT_DONE
-                                          : db_failed(call, path, access, rc);
-        }
-        code = file_close(call, path, access, code);
+    if (code == EXIT_DONE && show.too_long) {
+        ui_drop_output();
+        show.headed = false;
+        show.served = true;
+        code = peek_into(&show, path, limit, &db_reading);
     }
     buf_release(&show.text);
     return code;
@@ -109,7 +155,7 @@ typedef struct Stats {
     int code;    /* what ended it, if not EXIT_DONE */
 } Stats;
 
-/* Of a queue, or with name NULL of a worker that is none. */
+/* Prints the figures of a queue or, with name NULL, of a worker that is not a queue. */
 static int stat_json(const Call *call, const char *name, uint64_t worker, const SapQueueStat *stat)
 {
     json_t *object = json_object();
@@ -120,6 +166,7 @@ static int stat_json(const Call *call, const char *name, uint64_t worker, const 
         json_set_int(object, "ready", (int64_t)stat->ready) != 0 ||
         json_set_int(object, "leased", (int64_t)stat->leased) != 0 ||
         json_set_int(object, "delayed", (int64_t)stat->delayed) != 0 ||
+        json_set_int(object, "retrying", (int64_t)stat->retrying) != 0 ||
         json_set_int(object, "dead_letters", (int64_t)stat->dead_letters) != 0 ||
         (stat->oldest_ms > 0 && json_set_int(object, "oldest_ms", stat->oldest_ms) != 0)) {
         json_decref(object);
@@ -131,14 +178,16 @@ static int stat_json(const Call *call, const char *name, uint64_t worker, const 
 static void stat_text(const Stats *stats, const char *name, const SapQueueStat *stat)
 {
     char age[UI_TEXT];
+    char shown[QUEUE_SHOWN];
 
     if (!stats->headed) {
-        (void)printf("%-24s %10s %10s %10s %10s  %s\n", "QUEUE", "READY", "LEASED", "DELAYED",
-                     "DEAD", "OLDEST");
+        (void)printf("%-24s %10s %10s %10s %10s %10s  %s\n", "QUEUE", "READY", "LEASED", "DELAYED",
+                     "RETRY", "DEAD", "OLDEST");
     }
-    (void)printf("%-24s %10" PRIu64 " %10" PRIu64 " %10" PRIu64 " %10" PRIu64 "  %s\n", name,
-                 stat->ready, stat->leased, stat->delayed, stat->dead_letters,
-                 queue_age(stat->oldest_ms, age));
+    (void)printf("%-24s %10" PRIu64 " %10" PRIu64 " %10" PRIu64 " %10" PRIu64 " %10" PRIu64
+                 "  %s\n",
+                 queue_shown(slice_from_str(name), shown), stat->ready, stat->leased, stat->delayed,
+                 stat->retrying, stat->dead_letters, queue_age(stat->oldest_ms, age));
 }
 
 static int stat_queues(Stats *stats, Access *access, const Buf *names)
@@ -219,7 +268,7 @@ int queue_stat_verb(const Call *call)
     Stats stats = {.call = call, .path = call_operand(call, 0)};
     const char *only = call_value(call, OPTION_QUEUE);
     Access *access = NULL;
-    int code = queue_file_open(call, stats.path, &(AccessOptions){.flags = ACCESS_READ}, &access);
+    int code = file_open(call, stats.path, &(AccessOptions){.flags = ACCESS_READ}, &access);
 
     if (code != EXIT_DONE) {
         return code;

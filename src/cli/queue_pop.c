@@ -27,7 +27,7 @@ int pop_open(Pop *pop, uint32_t patience_ms)
 {
     AccessOptions options = {.flags = ACCESS_SERVE, .patience_ms = patience_ms};
 
-    return queue_file_open(pop->call, pop->path, &options, &pop->access);
+    return file_open(pop->call, pop->path, &options, &pop->access);
 }
 
 int pop_close(Pop *pop, int code)
@@ -36,6 +36,18 @@ int pop_close(Pop *pop, int code)
 
     pop->access = NULL;
     return access == NULL ? code : file_close(pop->call, pop->path, access, code);
+}
+
+bool queue_claim_was_lost(const Pop *pop, const AccessMessage *message)
+{
+    if (!access_was_repeated(pop->access) && clock_wall_ms(NULL) >= message->deadline_ms) {
+        return false;
+    }
+    ui_note(pop->call->ui,
+            "%s: its owner died before the end of message %" PRIu64
+            " was on disk: it may come again",
+            pop->path, queue_number(message->seq));
+    return true;
 }
 
 /* ---- Claims ------------------------------------------------------------------------------------ */
@@ -85,7 +97,8 @@ static int claim(Pop *pop, uint64_t wait_ms, uint32_t max, Batch *batch)
         uint64_t left_ms = wait_ms > gone_ms ? wait_ms - gone_ms : 0;
         AccessClaim how = {.lease_ms = pop->lease_ms,
                            .wait_ms = (uint32_t)(left_ms < SLICE_MS ? left_ms : SLICE_MS),
-                           .max = max};
+                           .max = max,
+                           .attempts = pop->attempts};
         if (interrupt_pending()) {
             return ui_fail(pop->call->ui, EXIT_INTERRUPTED, NULL, "interrupted");
         }
@@ -123,11 +136,15 @@ static int print_message(const Pop *pop, const AccessMessage *message)
         json_decref(object);
         return putchar('\n') == EOF ? SAP_IO : SAP_OK;
     }
-    if (message->payload.len > 0 &&
-        fwrite(message->payload.data, 1, message->payload.len, stdout) != message->payload.len) {
+    bool raw = call_has(pop->call, OPTION_RAW);
+    bool ok = !raw ? ui_write(stdout, message->payload)
+                   : message->payload.len == 0 ||
+                         fwrite(message->payload.data, 1, message->payload.len, stdout) ==
+                             message->payload.len;
+    if (!ok) {
         return SAP_IO;
     }
-    return call_has(pop->call, OPTION_RAW) || putchar('\n') != EOF ? SAP_OK : SAP_IO;
+    return raw || putchar('\n') != EOF ? SAP_OK : SAP_IO;
 }
 
 static int print_batch(Pop *pop, const Batch *batch)
@@ -146,6 +163,9 @@ static int print_batch(Pop *pop, const Batch *batch)
         return written != EXIT_DONE ? written : code != EXIT_DONE ? code : EXIT_FAILED;
     }
     rc = end_batch(pop, batch, ACCESS_ACK);
+    if (rc == SAP_CONFLICT && queue_claim_was_lost(pop, &batch->claimed[0].message)) {
+        return EXIT_DONE;
+    }
     if (rc == SAP_CONFLICT) {
         return ui_fail(pop->call->ui, EXIT_CONFLICT, "read faster, or take fewer at once",
                        "%s: what was printed last took so long that others may get it too",
@@ -200,6 +220,8 @@ static int take_messages(Pop *pop, const Plan *plan)
 static int check(const Call *call, Pop *pop, Plan *plan)
 {
     uint64_t lease_ms = 0;
+    uint64_t retry_ms = 0;
+    uint64_t attempts = 0;
     bool follow = call_has(call, OPTION_FOLLOW);
     int code = queue_name(call, &pop->queue);
 
@@ -216,16 +238,22 @@ static int check(const Call *call, Pop *pop, Plan *plan)
         code = call_duration(call, OPTION_LEASE, 100, UINT32_MAX / 2, 0, &lease_ms);
     }
     if (code == EXIT_DONE) {
-        code = call_duration(call, OPTION_RETRY_DELAY, 0, INT64_MAX / 2, 0, &pop->retry_ms);
+        code = call_duration(call, OPTION_RETRY_DELAY, 0, INT64_MAX / 2, 0, &retry_ms);
+    }
+    if (code == EXIT_DONE) {
+        code = call_number(call, OPTION_MAX_ATTEMPTS, 1, UINT32_MAX, 0, &attempts);
     }
     if (code != EXIT_DONE) {
         return code;
     }
     pop->lease_ms = (uint32_t)lease_ms;
+    pop->attempts = (uint32_t)attempts;
+    pop->retry_ms = retry_ms > 0 ? (int64_t)retry_ms : call_has(call, OPTION_RETRY_DELAY) ? -1 : 0;
     pop->command = call_value(call, OPTION_EXEC);
     if (pop->command == NULL &&
-        (call_has(call, OPTION_LEASE) || call_has(call, OPTION_RETRY_DELAY))) {
-        return call_usage(call, "--lease and --retry-delay go with --exec");
+        (call_has(call, OPTION_LEASE) || call_has(call, OPTION_RETRY_DELAY) ||
+         call_has(call, OPTION_MAX_ATTEMPTS))) {
+        return call_usage(call, "--lease, --retry-delay and --max-attempts go with --exec");
     }
     if (pop->command != NULL && call_has(call, OPTION_RAW)) {
         return call_usage(call, "--raw goes without --exec: a command gets messages as they are");

@@ -39,7 +39,10 @@ static int say_numbers(const Push *push, const uint64_t *seqs, uint32_t count)
         }
         code = ui_object(push->call->ui, object);
     }
-    return code == EXIT_DONE ? ui_finish(push->call->ui) : code;
+    return code == EXIT_DONE
+               ? ui_finish_after(push->call->ui, "the messages are in the queue: only "
+                                                 "their numbers were not printed")
+               : code;
 }
 
 static int push_some(const Push *push, const Slice *payloads, uint32_t count)
@@ -207,7 +210,7 @@ int queue_push_verb(const Call *call)
     }
     if (code == EXIT_DONE) {
         options.flags |= lines ? ACCESS_SERVE : 0; /* lines may take their time to come */
-        code = queue_file_open(call, push.path, &options, &push.access);
+        code = file_open(call, push.path, &options, &push.access);
     }
     if (code == EXIT_DONE) {
         code = lines ? push_lines(&push)

@@ -13,6 +13,7 @@
 
 #include "cli/format.h"
 #include "cli/queue.h"
+#include "common/fd.h"
 
 enum { READ_SIZE = 1 << 20 };
 
@@ -70,7 +71,7 @@ static bool is_result(const Event *e)
 
 static int read_file(const Call *call, const char *path, Buf *out)
 {
-    int fd = strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    int fd = strcmp(path, "-") == 0 ? STDIN_FILENO : fd_open(path, O_RDONLY, 0);
     int code = EXIT_DONE;
 
     if (fd < 0) {

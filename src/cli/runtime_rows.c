@@ -3,6 +3,7 @@
 #include "cli/output.h"
 #include "common/bytes.h"
 #include "wit_runtime_json.h"
+#include "wit_schema_dbis.h"
 #include "json/codec_json.h"
 
 #define MARKER_KEY "runner.schema.version"
@@ -114,44 +115,50 @@ static int set_frame(json_t *object, Slice val, CodecError *error)
     return set_named(object, "value", "frame", message_object, val, error);
 }
 
-static json_t *dedupe_key_object(uint64_t worker, const CodecBytes *id)
+/* {TABLE: {the key of the message's row there}} */
+static int retry_key_object(Slice data, json_t **json_out, CodecError *error)
 {
-    json_t *json = json_object();
-    bool ok = json != NULL && codec_json_add(json, "worker", codec_json_unsigned(worker)) &&
-              json_set_bytes(json, "id", slice_of(id)) == 0;
+    WitRuntimeRetryKey v;
+    json_t *row = NULL;
+    int rc = wit_runtime_retry_key_decode(data.data, data.len, &v, error);
 
-    return codec_json_done(json, ok);
-}
-
-/* The key of a dedupe row, into `object` under `name`; *retry_out tells which kind it is. */
-static int set_dedupe_key(json_t *object, const char *name, Slice key, bool *retry_out,
-                          CodecError *error)
-{
-    WitRuntimeRetryKey retry;
-    WitRuntimeSeenKey seen;
-    json_t *json = NULL;
-    int rc;
-
-    *retry_out = starts_with(key, "retry:");
-    if (*retry_out) {
-        rc = wit_runtime_retry_key_decode(key.data, key.len, &retry, error);
-        if (rc == SAP_OK) {
-            json = dedupe_key_object(retry.worker, &retry.id);
-            wit_runtime_retry_key_free(&retry);
-        }
-    } else {
-        rc = wit_runtime_seen_key_decode(key.data, key.len, &seen, error);
-        if (rc == SAP_OK) {
-            json = dedupe_key_object(seen.worker, &seen.id);
-            wit_runtime_seen_key_free(&seen);
-        }
-    }
     if (rc != SAP_OK) {
         return rc;
     }
-    return json == NULL
-               ? SAP_NOMEM
-               : set(object, name, codec_json_one(*retry_out ? "retry-key" : "seen-key", json));
+    bool timer = v.table == WIT_DBI_TIMERS;
+    rc = timer ? dbi4_timers_key_object(slice_of(&v.row), &row, error)
+               : dbi1_inbox_key_object(slice_of(&v.row), &row, error);
+    wit_runtime_retry_key_free(&v);
+    if (rc == SAP_OK) {
+        *json_out = codec_json_one(timer ? "timers" : "inbox", row);
+        rc = *json_out != NULL ? SAP_OK : SAP_NOMEM;
+    }
+    return rc;
+}
+
+static int seen_key_object(Slice data, json_t **json_out, CodecError *error)
+{
+    WitRuntimeSeenKey v;
+    int rc = wit_runtime_seen_key_decode(data.data, data.len, &v, error);
+
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    json_t *json = json_object();
+    bool ok = json != NULL && codec_json_add(json, "worker", codec_json_unsigned(v.worker)) &&
+              json_set_bytes(json, "id", slice_of(&v.id)) == 0;
+    wit_runtime_seen_key_free(&v);
+    *json_out = codec_json_done(json, ok);
+    return *json_out != NULL ? SAP_OK : SAP_NOMEM;
+}
+
+/* The key of a dedupe row, into `object` under `name`; *retry_out says which kind it is. */
+static int set_dedupe_key(json_t *object, const char *name, Slice key, bool *retry_out,
+                          CodecError *error)
+{
+    *retry_out = starts_with(key, "retry:");
+    return *retry_out ? set_named(object, name, "retry-key", retry_key_object, key, error)
+                      : set_named(object, name, "seen-key", seen_key_object, key, error);
 }
 
 /* ---- Tables ------------------------------------------------------------------------------------ */

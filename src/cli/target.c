@@ -14,7 +14,10 @@
 
 #include "cli/interrupt.h"
 #include "common/bytes.h"
+#include "common/fd.h"
+#include "sapling/dbfile.h"
 #include "sapling/file_format.h"
+#include "sapling/wal.h"
 #include "sapling/wal_format.h"
 
 enum {
@@ -22,9 +25,10 @@ enum {
     METAS = 4,
     PID_LARGEST = 1 << 22, /* of any Linux */
     LEFT_OVER_S = 60,
+    NAMES_MOST = 3, /* of a log's files in a message */
 };
 
-static int say_failed(const Target *target, const char *doing, int error)
+int target_failed(const Target *target, const char *doing, int error)
 {
     const char *path = target->path != NULL ? target->path : "standard output";
     const char *hint = NULL;
@@ -87,7 +91,7 @@ static bool is_left_over(int directory, const char *file, const char *name)
 
 static void remove_left_over(const char *directory, const char *name)
 {
-    DIR *list = opendir(directory);
+    DIR *list = fd_open_dir(directory);
     const struct dirent *entry;
 
     while (list != NULL && (entry = readdir(list)) != NULL) {
@@ -151,7 +155,7 @@ int target_start(Target *target, const Ui *ui, const char *path, const struct st
     }
     char *directory = directory_of(path);
     if (directory == NULL) {
-        return say_failed(target, "write", errno);
+        return target_failed(target, "write", errno);
     }
     char *copy = strdup(path);
     int len = -1;
@@ -175,8 +179,8 @@ int target_open(Target *target)
     if (target->path == NULL) {
         return EXIT_DONE;
     }
-    target->fd = open(target->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    return target->fd < 0 ? say_failed(target, "write", errno) : EXIT_DONE;
+    target->fd = fd_open(target->temp, O_WRONLY | O_CREAT | O_EXCL, 0666);
+    return target->fd < 0 ? target_failed(target, "write", errno) : EXIT_DONE;
 }
 
 int target_flush(Target *target)
@@ -219,7 +223,7 @@ void target_tell(const Target *target, const char *text, char *out, size_t size)
 static int sync_directory(const char *temp)
 {
     char *directory = directory_of(temp);
-    int fd = directory == NULL ? -1 : open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = directory == NULL ? -1 : fd_open(directory, O_RDONLY | O_DIRECTORY, 0);
     int rc = fd < 0 ? -1 : fsync(fd);
     int error = errno;
 
@@ -264,7 +268,7 @@ bool target_abandon(Target *target)
     bool told = target->error != 0;
 
     if (told && target->error != EPIPE) {
-        (void)say_failed(target, "write", target->error);
+        (void)target_failed(target, "write", target->error);
     }
     if (target->temp != NULL) {
         target_remove_db(target->temp);
@@ -281,15 +285,13 @@ int target_commit(Target *target)
     if (target->path == NULL) {
         int error = target->error;
         release(target);
-        if (error == EPIPE) {
-            (void)signal(SIGPIPE, SIG_DFL);
-            (void)raise(SIGPIPE);
-        }
-        return error == 0 ? EXIT_DONE : say_failed(target, "write", error);
+        return error == 0       ? EXIT_DONE
+               : error == EPIPE ? EXIT_READER_GONE
+                                : target_failed(target, "write", error);
     }
     if (target->error == 0 && target->fd < 0) {
         struct stat st;
-        target->fd = open(target->temp, O_RDONLY | O_CLOEXEC);
+        target->fd = fd_open(target->temp, O_RDONLY, 0);
         if (target->fd < 0 || fstat(target->fd, &st) != 0) {
             target->error = errno;
         } else {
@@ -303,15 +305,18 @@ int target_commit(Target *target)
         (void)target_abandon(target);
         return EXIT_FAILED;
     }
+    if (target->replace) {
+        fd_match(target->fd, target->path); /* who could use the file that is replaced still can */
+    }
     if (give_name(target) != 0) {
         int error = errno;
-        int code = error == EEXIST ? say_exists(target) : say_failed(target, "write", error);
+        int code = error == EEXIST ? say_exists(target) : target_failed(target, "write", error);
         (void)target_abandon(target);
         return code;
     }
     /* What the engine left of the temporary name, if it was a database. */
     target_remove_db(target->temp);
-    int code = sync_directory(target->temp) == 0 ? EXIT_DONE : say_failed(target, "sync", errno);
+    int code = sync_directory(target->temp) == 0 ? EXIT_DONE : target_failed(target, "sync", errno);
     release(target);
     return code;
 }
@@ -340,7 +345,7 @@ static uint32_t each_part(const char *path, bool remove, bool others)
 {
     char *directory = directory_of(path);
     char *copy = strdup(path);
-    DIR *list = directory == NULL || copy == NULL ? NULL : opendir(directory);
+    DIR *list = directory == NULL || copy == NULL ? NULL : fd_open_dir(directory);
     const char *name = copy == NULL ? "" : basename(copy);
     const struct dirent *entry;
     uint32_t logs = 0;
@@ -374,7 +379,7 @@ bool target_is_image(const uint8_t *start, size_t len)
 bool target_is_db(const char *path)
 {
     uint8_t start[FILE_HEADER];
-    FILE *file = fopen(path, "rbe");
+    FILE *file = fd_open_stream(path);
     size_t len = file == NULL ? 0 : fread(start, 1, sizeof start, file);
 
     if (file != NULL) {
@@ -388,12 +393,66 @@ bool target_has_log(const char *path)
     return each_part(path, false, false) > 0;
 }
 
+/* The id in an intact copy of the header. False: there is none. */
+static bool read_id(const char *path, uint64_t *id_out)
+{
+    uint8_t start[FILE_HEADER];
+    FILE *file = fd_open_stream(path);
+    size_t len = file == NULL ? 0 : fread(start, 1, sizeof start, file);
+    bool found = false;
+
+    for (size_t at = 0; at + META_SIZE <= len && !found; at += FILE_BLOCK) {
+        Meta meta;
+        uint32_t version;
+        found = meta_decode(start + at, &meta, &version) == META_VALID;
+        *id_out = found ? meta.db_id : 0;
+    }
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    return found;
+}
+
+bool target_has_foreign_log(const char *path)
+{
+    uint64_t own = 0;
+    uint64_t logged = 0;
+    Buf name = {0};
+    bool foreign =
+        read_id(path, &own) && dbfile_find_log(path, &name, &logged) == SAP_EXISTS && logged != own;
+
+    buf_release(&name);
+    return foreign;
+}
+
+const char *target_log_names(const char *path, char *text, size_t size)
+{
+    Buf numbers = {0};
+    Buf name = {0};
+    size_t len = 0;
+    size_t count = wal_segments(path, &numbers) == SAP_OK ? numbers.len / sizeof(uint64_t) : 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < count && i < NAMES_MOST && len < size; i++) {
+        if (wal_segment_name(&name, path, ((const uint64_t *)numbers.data)[i]) == SAP_OK) {
+            len += (size_t)snprintf(text + len, size - len, "%s%s", i > 0 ? ", " : "",
+                                    (const char *)name.data);
+        }
+    }
+    if (count > NAMES_MOST && len < size) {
+        (void)snprintf(text + len, size - len, " and %zu more", count - NAMES_MOST);
+    }
+    buf_release(&name);
+    buf_release(&numbers);
+    return text;
+}
+
 int target_remove_log(const Target *target)
 {
     if (each_part(target->path, true, false) == 0) {
         return EXIT_DONE;
     }
-    return sync_directory(target->path) == 0 ? EXIT_DONE : say_failed(target, "sync", errno);
+    return sync_directory(target->path) == 0 ? EXIT_DONE : target_failed(target, "sync", errno);
 }
 
 void target_remove_db(const char *path)

@@ -38,8 +38,10 @@ int target_open(Target *target);
 int target_write(Target *target, const void *bytes, size_t len);
 /* Everything so far is in the temporary file. SAP_OK or SAP_IO, as above. */
 int target_flush(Target *target);
-/* Gives the file its name. */
+/* Gives the file its name; one that replaces another gets that one's owner and permissions. */
 int target_commit(Target *target);
+/* Says that the file could not be written (`doing`), by the error. EXIT_FAILED. */
+int target_failed(const Target *target, const char *doing, int error);
 /* Removes what there is. Says what a failed target_write() met, if there was one: true. */
 bool target_abandon(Target *target);
 
@@ -52,6 +54,10 @@ bool target_is_image(const uint8_t *start, size_t len);
 bool target_is_db(const char *path);
 /* Whether a log lies beside the path: a database that is put there would be taken for its own. */
 bool target_has_log(const char *path);
+/* Whether it says that it belongs to another database than the data file, whose header can be read. */
+bool target_has_foreign_log(const char *path);
+/* The files of that log, of many the first and how many more, into `text`, which is returned. */
+const char *target_log_names(const char *path, char *text, size_t size);
 /* Removes it, and syncs the directory. */
 int target_remove_log(const Target *target);
 /* Removes a database under a temporary name: the data file and all of that name with "-..." behind

@@ -20,6 +20,8 @@ typedef enum {
     MEM_SCRATCH,
     MEM_COMMON,
     MEM_RUNNER,
+    MEM_STORE,
+    MEM_SIMULATOR,
     MEM_TEST,
     MEM_OWNER_COUNT
 } MemOwner;

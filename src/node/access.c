@@ -1,8 +1,12 @@
 /* access.c - see access.h. */
 #include "node/access_impl.h"
 
+#include "common/assert.h"
 #include "common/clock.h"
 #include "common/mem.h"
+#include "sapling/env.h"
+#include "sapling/owner.h"
+#include "sapling/wal_format.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -11,7 +15,22 @@
 #include <sys/stat.h>
 #include <time.h>
 
-enum { DEFAULT_PATIENCE_MS = 2000, DEFAULT_SILENCE_MS = 30000, PAUSE_MS = 2 };
+enum {
+    DEFAULT_PATIENCE_MS = 2000,
+    DEFAULT_SILENCE_MS = 30000,
+    PAUSE_MS = 2,
+    LOG_ENDING = sizeof WAL_SEGMENT_INFIX - 1 + 16, /* and the number of the segment */
+};
+
+/* The invariants of an Access that was opened (access_impl.h), whenever a call begins. */
+static void access_assert_valid(const Access *access)
+{
+    SAP_ASSERT(access->path != NULL && access->real != NULL && access->remote.path == access->real);
+    SAP_ASSERT((access->db == NULL) == (access->queues == NULL));
+    SAP_ASSERT(access->server == NULL || access->db != NULL); /* only an owner serves */
+    SAP_ASSERT(access->db == NULL || access->remote.fd < 0);  /* and it asks nobody */
+    SAP_ASSERT((access->remote.fd >= 0) == access->remote.greeted);
+}
 
 /* ---- Messages ------------------------------------------------------------------------------- */
 
@@ -61,25 +80,31 @@ const char *access_message(const Access *access)
 
 /* ---- Opening -------------------------------------------------------------------------------- */
 
-static int open_own(Access *access)
+/* Opens the database in this process, with these flags of the engine. */
+static int open_own(Access *access, unsigned flags)
 {
-    bool reads = (access->options.flags & ACCESS_READ) != 0;
     SapOpenOptions options = {
-        .flags = reads                                          ? SAP_OPEN_RDONLY
-                 : (access->options.flags & ACCESS_CREATE) != 0 ? SAP_OPEN_CREATE
-                                                                : 0,
+        .flags = flags,
         .page_size = access->options.page_size,
         .on_message = on_message,
         .callback_ctx = access,
     };
-    int rc = db_open_path(access->path, &options, &access->db);
 
-    if (rc == SAP_READONLY && reads) { /* what is in the log has to be replayed first */
-        forget(access);
-        options.flags = 0;
-        rc = db_open_path(access->path, &options, &access->db);
-    }
+    SAP_ASSERT(access->db == NULL && access->queues == NULL && access->server == NULL);
+    int rc = db_open_path(access->path, &options, &access->db);
     return rc == SAP_OK ? queues_new(access->db, &access->queues) : rc;
+}
+
+/* Undoes open_own() and serve_others(). `close_db` decides what becomes of the database. */
+static int close_own(Access *access, int (*close_db)(SapEnv *db))
+{
+    server_stop(access->server);
+    queues_free(access->queues);
+    int rc = access->db == NULL ? SAP_OK : close_db(access->db);
+    access->server = NULL;
+    access->queues = NULL;
+    access->db = NULL;
+    return rc;
 }
 
 /* Once the file has been made or found. SAP_NOMEM. */
@@ -99,44 +124,148 @@ static int find_real(Access *access)
     return SAP_OK;
 }
 
-static int open_once(Access *access)
+/* The owner begins to serve. SAP_IO and SAP_FULL: no socket can be made, which `why` explains. */
+static int serve_others(Access *access, Reason *why)
 {
-    int rc = open_own(access);
+    int rc = server_start(access->db, access->queues, access->real, &access->server);
 
-    if ((rc == SAP_OK || rc == SAP_BUSY) && find_real(access) != SAP_OK) {
-        return SAP_NOMEM;
+    if (rc == SAP_IO || rc == SAP_FULL) {
+        return reason_set(why, rc, "%s.sock: %s: others cannot use the file meanwhile",
+                          access->path,
+                          rc == SAP_IO ? strerror(errno) : "the name is too long for a socket");
     }
+    return rc;
+}
+
+/* Whether the names of the log fit, which are the longest beside the file. Found out now, and not when
+ * something is written first. */
+static int check_name(Access *access)
+{
+    const char *slash = strrchr(access->path, '/');
+    size_t len = strlen(slash == NULL ? access->path : slash + 1);
+
+    if (len + LOG_ENDING <= NAME_MAX) {
+        return SAP_OK;
+    }
+    return reason_set(
+        &access->reason, SAP_ERROR,
+        "the name has %zu bytes: a database that is written has at most %d, since its "
+        "log lies beside it under longer names",
+        len, NAME_MAX - LOG_ENDING);
+}
+
+/* Opens the file as its owner, and serves it if that is asked for. A reader that cannot serve gets the
+ * code of server_start(). Others use the file without being served, and say so. */
+static int open_as_owner(Access *access)
+{
+    bool serves = (access->options.flags & ACCESS_SERVE) != 0;
+    bool reads = (access->options.flags & ACCESS_READ) != 0;
+    unsigned create = (access->options.flags & ACCESS_CREATE) != 0 ? SAP_OPEN_CREATE : 0;
+    Reason why = {0};
+    int rc = check_name(access);
+
+    rc = rc == SAP_OK ? open_own(access, create) : rc;
+    rc = rc == SAP_OK ? find_real(access) : rc;
+    if (rc != SAP_OK || !serves) {
+        return rc;
+    }
+    server_clean_up(access->real);
+    rc = serve_others(access, &why);
+    if (why.text[0] != '\0' && !reads) {
+        on_message(why.text, access);
+        rc = SAP_OK; /* a file that cannot be served can still be used */
+    }
+    return rc;
+}
+
+/* A reader that serves is an owner where it may write the file and make a socket beside it.
+ * Elsewhere it opens the file read-only, and shares it with other readers. What the second open
+ * says is what counts. */
+static int open_to_read(Access *access)
+{
+    if ((access->options.flags & ACCESS_SERVE) != 0) {
+        int rc = open_as_owner(access);
+        if (rc == SAP_OK || rc == SAP_BUSY || rc == SAP_NOTFOUND) {
+            return rc;
+        }
+        (void)close_own(access, sap_db_close);
+        forget(access);
+    }
+    int rc = open_own(access, SAP_OPEN_RDONLY);
+    return rc == SAP_OK ? find_real(access) : rc;
+}
+
+/* One try. SAP_BUSY: another process owns the file, and cannot be asked now; *recovers_out: it opened
+ * the file after its last owner died, and has not come as far as serving it. */
+static int open_once(Access *access, bool *recovers_out)
+{
+    bool reads = (access->options.flags & ACCESS_READ) != 0;
+    int rc = reads ? open_to_read(access) : open_as_owner(access);
+
+    *recovers_out = false;
     if (rc == SAP_BUSY) {
-        rc = remote_connect(&access->remote, &access->reason);
-    } else if (rc == SAP_OK && (access->options.flags & ACCESS_SERVE) != 0) {
-        rc = server_start(access->db, access->queues, access->real, &access->server);
-        if (rc == SAP_IO || rc == SAP_FULL) {
-            /* Not to be served is no reason not to be used. */
-            Reason why;
-            (void)reason_set(&why, rc, "%s.sock: %s: others cannot use the file meanwhile",
-                             access->path,
-                             rc == SAP_IO ? strerror(errno) : "the name is too long for a socket");
-            on_message(why.text, access);
-            rc = SAP_OK;
+        rc = find_real(access);
+        return rc == SAP_OK ? remote_connect(&access->remote, recovers_out, &access->reason) : rc;
+    }
+    if (rc == SAP_OK) {
+        access_assert_valid(access);
+        if (access->server == NULL) {
+            server_clean_up(access->real); /* only a dead owner's can be there */
         }
     }
     return rc;
 }
 
-/* An owner that does not serve is often one that will be done soon. */
+/* Says which process is waited for, unless it has just closed the file. */
+static void note_recovery(const Access *access)
+{
+    Owner owner = OWNER_NONE;
+    int64_t pid = 0;
+    Reason text;
+
+    if (access->options.on_wait == NULL) {
+        return;
+    }
+    if (owner_lock(&owner, access->real, true, &pid) != SAP_BUSY) {
+        owner_release(&owner);
+        return;
+    }
+    (void)reason_set(&text, SAP_OK, "waiting for process %lld, which opens %s after its owner died",
+                     (long long)pid, access->path);
+    access->options.on_wait(text.text, access->options.callback_ctx);
+}
+
+/* An owner that does not serve is often one that will be done soon. One that recovers the file will
+ * serve it, and is waited for as long as one that gives no sign of life; from then on, it has the time
+ * of the others to make its socket. */
 static int open_patiently(Access *access)
 {
     static const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000};
     uint32_t patience_ms =
         access->options.patience_ms != 0 ? access->options.patience_ms : DEFAULT_PATIENCE_MS;
-    uint64_t until_ns = clock_mono_ns(NULL) + patience_ms * UINT64_C(1000000);
-    int rc;
+    uint32_t silence_ms =
+        access->remote.patience_ms > patience_ms ? access->remote.patience_ms : patience_ms;
+    uint64_t start_ns = clock_mono_ns(NULL);
+    uint64_t recovered_ms = 0; /* until when it was seen to recover */
+    bool noted = false;
 
-    while ((rc = open_once(access)) == SAP_BUSY && clock_mono_ns(NULL) < until_ns) {
+    for (;;) {
+        bool recovers = false;
+        int rc = open_once(access, &recovers);
+        uint64_t gone_ms = (clock_mono_ns(NULL) - start_ns) / 1000000;
+        recovered_ms = recovers ? gone_ms : recovered_ms;
+        bool enough =
+            recovers ? gone_ms >= silence_ms : gone_ms - recovered_ms >= (uint64_t)patience_ms;
+        if (rc != SAP_BUSY || enough) {
+            return rc;
+        }
+        if (recovers && gone_ms >= patience_ms && !noted) {
+            note_recovery(access);
+            noted = true;
+        }
         (void)nanosleep(&pause, NULL);
         forget(access);
     }
-    return rc;
 }
 
 int access_open(const char *path, const AccessOptions *options, Access **access_out)
@@ -163,20 +292,33 @@ int access_open(const char *path, const AccessOptions *options, Access **access_
     return access_remember(access, open_patiently(access));
 }
 
-int access_close(Access *access)
+static int release_access(Access *access, int (*close_db)(SapEnv *db))
 {
     if (access == NULL) {
         return SAP_OK;
     }
-    server_stop(access->server);
-    queues_free(access->queues);
-    int rc = access->db == NULL ? SAP_OK : db_close(access->db);
+    int rc = close_own(access, close_db);
     remote_release(&access->remote);
     mutex_destroy(&access->mutex);
     free(access->path);
     free(access->real);
     mem_free(MEM_COMMON, access, sizeof *access);
     return rc;
+}
+
+int access_close(Access *access)
+{
+    return release_access(access, sap_db_close);
+}
+
+int access_discard(Access *access)
+{
+    return release_access(access, env_discard);
+}
+
+void access_end_serving(Access *access)
+{
+    server_stop(access->server);
 }
 
 DB *access_db(const Access *access)
@@ -189,6 +331,11 @@ bool access_is_remote(const Access *access)
     return access->db == NULL;
 }
 
+bool access_was_repeated(const Access *access)
+{
+    return access->repeated;
+}
+
 const char *access_real_path(const Access *access)
 {
     return access->real;
@@ -196,15 +343,58 @@ const char *access_real_path(const Access *access)
 
 /* ---- Asking the owner ----------------------------------------------------------------------- */
 
-/* Calls `ask` for as long as the file is another's: REMOTE_GONE where it is this process's now. An
- * owner that said goodbye may be followed by another one, or by nobody. */
+/* Whether a request may be asked again when the owner died after it was asked, and may have performed
+ * it. Reading does no harm twice, unless rows were handed on already, which are of another snapshot.
+ * A claim hands on its messages only when the answer is complete: one that was performed and not
+ * answered is a lease that expires. What became of a claim is known by its token, so that it is found
+ * to be done (access_queue_end). All others change something again. */
+static bool may_repeat(const Access *access, WireKind kind)
+{
+    switch (kind) {
+    case WIRE_QUEUE_CLAIM:
+    case WIRE_QUEUE_END:
+    case WIRE_OPEN_TABLE: /* one that is there already is no error */
+        return true;
+    case WIRE_WRITE:
+    case WIRE_DEL_RANGE:
+    case WIRE_COMPACT: /* part of the target may be there */
+    case WIRE_QUEUE_PUSH:
+    case WIRE_LETTERS_END:
+        return false;
+    default:
+        return !access->remote.received;
+    }
+}
+
+/* What a lost connection means: REMOTE_GONE to ask the next owner, otherwise SAP_IO. `dead_pid` is the
+ * owner that was lost before in this call, 0: none. A process that is lost twice lives, and
+ * refuses. */
+static int after_loss(Access *access, WireKind kind, uint64_t dead_pid)
+{
+    if (!may_repeat(access, kind) || access->remote.owner_pid == dead_pid) {
+        return SAP_IO;
+    }
+    forget(access);
+    access->repeated = true;
+    return REMOTE_GONE;
+}
+
+/* Asks for as long as the file is another's: REMOTE_GONE where it is this process's now. An owner that
+ * said goodbye, or died, may be followed by another one, or by nobody. */
 static int ask_owner(Access *access, WireKind kind, int (*fn)(Slice data, void *ctx), void *ctx,
                      uint64_t *result_out)
 {
-    int rc;
+    uint64_t dead_pid = 0;
 
-    while ((rc = remote_ask(&access->remote, kind, fn, ctx, result_out, &access->reason)) ==
-           REMOTE_GONE) {
+    for (;;) {
+        int rc = remote_ask(&access->remote, kind, fn, ctx, result_out, &access->reason);
+        if (rc == REMOTE_LOST) {
+            rc = after_loss(access, kind, dead_pid);
+            dead_pid = access->remote.owner_pid;
+        }
+        if (rc != REMOTE_GONE) {
+            return rc;
+        }
         Buf request = access->remote.request;
         buf_init(&access->remote.request);
         rc = open_patiently(access);
@@ -213,16 +403,18 @@ static int ask_owner(Access *access, WireKind kind, int (*fn)(Slice data, void *
         if (rc != SAP_OK) {
             return rc;
         }
+        access_assert_valid(access);
         if (access->db != NULL) {
             return REMOTE_GONE;
         }
     }
-    return rc;
 }
 
 Buf *access_begin(Access *access)
 {
+    access_assert_valid(access);
     forget(access);
+    access->repeated = false;
     buf_clear(&access->remote.request);
     return &access->remote.request;
 }

@@ -7,7 +7,9 @@
  * Not for threads: one at a time may use an Access. Each call is one transaction. Codes are those of
  * sapling/error.h; access_message() explains the last one that was not SAP_OK, SAP_NOTFOUND or
  * SAP_EXISTS. SAP_IO from a remote one also means that the owner went away, and SAP_BUSY that it does
- * not answer: whether a write was done is not known then. */
+ * not answer: whether a write was done is not known then. When the owner went away, what does no harm
+ * twice is asked again, of the next owner or as the owner: claims, the ends of claims, and reading of
+ * which nothing was handed on yet. */
 #ifndef SAPLING_NODE_ACCESS_H
 #define SAPLING_NODE_ACCESS_H
 
@@ -16,6 +18,7 @@
 
 #include "common/buf.h"
 #include "sapling/queue.h"
+#include "sapling/sapling.h"
 
 typedef struct Access Access;
 
@@ -23,12 +26,17 @@ enum {
     ACCESS_CREATE = 1, /* makes the file if there is none */
     ACCESS_READ = 2,   /* nothing will be written. Shares a closed, clean file with other readers */
     ACCESS_SERVE = 4,  /* while it is open, as its owner, others may use it through PATH.sock */
+    /* Both: owns and serves the file, so that others write it meanwhile. Where this process may not
+     * write the file or its directory, or no socket can be made, as ACCESS_READ alone. */
 };
 
 typedef struct AccessOptions {
     unsigned flags;
-    uint32_t page_size;   /* of a file made now; 0: the default */
-    uint32_t patience_ms; /* how long an owner that does not serve is waited for; 0: 2 s */
+    uint32_t page_size; /* of a file made now; 0: the default */
+    /* How long an owner that does not serve is waited for; 0: 2 s. One that opened the file after an
+     * owner that served it died is waited for as long as one that gives no sign of life: it reads the
+     * log first. */
+    uint32_t patience_ms;
     /* Each message of the engine, from any thread; also those of an open that succeeds. */
     void (*on_message)(const char *text, void *ctx);
     /* How long an owner that serves is waited for when it gives no sign of life, for instance because
@@ -45,7 +53,16 @@ typedef struct AccessOptions {
 int access_open(const char *path, const AccessOptions *options, Access **access_out);
 /* Accepts NULL. What sap_db_close() answers; SAP_OK where it is remote. */
 int access_close(Access *access);
+/* The same after a failure: a file that this access made, and that neither it nor anybody who joined
+ * through the socket committed anything to, is removed with all that lies beside it. */
+int access_discard(Access *access);
+/* Others who use the file through this process are sent to the next owner, as at the end of
+ * access_close(). For a process that ends at once: from any thread, while a call may be in progress in
+ * another, and nothing may follow. Does nothing where it does not serve. */
+void access_end_serving(Access *access);
 bool access_is_remote(const Access *access);
+/* Whether the owner died during the last call, which was then asked of the next owner. */
+bool access_was_repeated(const Access *access);
 /* The path that it was opened with or, where that is a link, of the file it leads to: log, lock and
  * socket lie beside that one. Borrowed until access_close. */
 const char *access_real_path(const Access *access);
@@ -163,6 +180,7 @@ typedef struct AccessMessage {
     uint32_t attempts;
     int64_t sent_ms;
     int64_t deadline_ms; /* of the lease */
+    int64_t due_ms;      /* when it will come; 0: it is there */
     bool leased;
     Slice id;
     Slice trace; /* NULL data: none */
@@ -175,17 +193,20 @@ typedef struct AccessClaim {
     uint32_t lease_ms; /* 0: that of the queue */
     uint32_t wait_ms;  /* ACCESS_WAIT_MAX_MS at most: ask again to wait longer */
     uint32_t max;      /* 1 to ACCESS_CLAIM_MAX */
+    uint32_t
+        attempts; /* as often a message is tried, leases that expired included; 0: the queue's */
 } AccessClaim;
 
-/* Claims, and calls fn for each message (borrowed for the call). If that answers other than 0 they
- * are put back, as far as they are in this process, and that is the answer. Makes the queue if there
+/* Claims, and calls fn for each message (borrowed for the call) once all are claimed. If that answers
+ * other than 0 they are put back, as far as they are in this process, and that is the answer. Makes the queue if there
  * is none. SAP_NOTFOUND: there is no message, perhaps before the time is over. */
 int access_queue_claim(Access *access, const char *queue, const AccessClaim *claim,
                        int (*fn)(const AccessMessage *message, void *ctx), void *ctx);
 
 typedef enum AccessEndOp {
     ACCESS_ACK,      /* done: gone */
-    ACCESS_FAIL,     /* back at the tail, or after ms; or among the dead letters with rc */
+    ACCESS_FAIL,     /* comes again: after ms, or with 0 the queue's wait, or with -1 at once; after
+                      * the last of its attempts among the dead letters with rc */
     ACCESS_PUT_BACK, /* back in its place, as if it had not been claimed */
     ACCESS_TOUCH,    /* goes on for ms */
 } AccessEndOp;
@@ -194,6 +215,7 @@ typedef struct AccessEnd {
     AccessEndOp op;
     int rc;
     int64_t ms;
+    uint32_t attempts; /* of ACCESS_FAIL: as often a message is tried; 0: the queue's */
 } AccessEnd;
 
 /* What a claim is known by, whoever made it. */
@@ -203,8 +225,10 @@ typedef struct AccessLease {
 } AccessLease;
 
 /* What becomes of claims; on disk when it returns, unless they are renewed or put back. *dead_out
- * (may be NULL): how many are dead letters now. SAP_CONFLICT: at least one lease has passed to another;
- * the rest is done. */
+ * (may be NULL): how many are dead letters now. SAP_CONFLICT: at least one lease has passed to another,
+ * or was lost with an owner that died (access_was_repeated); the rest is done. Where an owner died and
+ * may have done it, a message that is not in the queue any more counts as acknowledged, and a claim that
+ * is not held any more as failed or put back. */
 int access_queue_end(Access *access, const char *queue, const AccessEnd *end,
                      const AccessLease *leases, uint32_t count, uint64_t *dead_out);
 

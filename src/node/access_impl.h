@@ -9,7 +9,8 @@
 #include "node/remote.h"
 #include "node/server.h"
 
-/* Either the owner, with db and queues open; or, with db NULL, connected or to be connected again. */
+/* Either this process has the file open, with db and queues, and is not connected; or, with db NULL, it
+ * is connected to the owner or will connect again. The server is there only with the database. */
 struct Access {
     char *path; /* as it was given, for messages */
     char
@@ -19,6 +20,7 @@ struct Access {
     Queues *queues;
     Server *server;
     Remote remote;
+    bool repeated; /* the request of this call was lost with an owner, and asked again */
     Reason reason; /* of the last call; empty: what the engine said, or the code's text */
     int last;      /* its code */
     Mutex mutex;   /* the engine's last message, which may come from any thread */

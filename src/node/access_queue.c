@@ -1,5 +1,7 @@
 /* access_queue.c - queues whoever owns the file: see access.h. */
 #include "node/access_impl.h"
+
+#include "common/assert.h"
 #include "node/wire_queue.h"
 
 /* ---- Names and figures ---------------------------------------------------------------------- */
@@ -121,10 +123,10 @@ int access_queue_push(Access *access, const char *queue, const AccessPush *push,
     int rc = access->db == NULL ? put_pushes(request, queue, push, payloads, count) : SAP_OK;
 
     rc = access_ask(access, rc, WIRE_QUEUE_PUSH, take_seqs, &sink, NULL);
-    return access_remember(access, rc == REMOTE_GONE
-                                       ? local_queue_push(access->queues, queue, push, payloads,
-                                                          count, seqs, &access->reason)
-                                       : rc);
+    if (rc == REMOTE_GONE) {
+        rc = local_queue_push(access->queues, queue, push, payloads, count, seqs, &access->reason);
+    }
+    return access_remember(access, rc);
 }
 
 /* ---- Messages ------------------------------------------------------------------------------- */
@@ -149,19 +151,77 @@ static int take_messages(Slice data, void *ctx)
     return rc;
 }
 
+/* The messages of an answer that is not complete yet. */
+typedef struct Collected {
+    const Remote *remote;
+    Buf messages;
+} Collected;
+
+static int collect_messages(Slice data, void *ctx)
+{
+    Collected *collected = (Collected *)ctx;
+
+    if (!collected->remote->received) {
+        buf_clear(&collected->messages); /* of an owner that died before it had answered */
+    }
+    return buf_append(&collected->messages, data.data, data.len);
+}
+
 int access_queue_claim(Access *access, const char *queue, const AccessClaim *claim,
                        int (*fn)(const AccessMessage *message, void *ctx), void *ctx)
 {
     Buf *request = access_begin(access);
     MessageSink sink = {fn, ctx};
+    Collected collected = {.remote = &access->remote};
     int rc = wire_put_name(request, queue);
 
     rc = rc == SAP_OK ? wire_put_claim(request, claim) : rc;
-    rc = access_ask(access, rc, WIRE_QUEUE_CLAIM, take_messages, &sink, NULL);
-    return access_remember(
-        access, rc == REMOTE_GONE
-                    ? local_queue_claim(access->queues, queue, claim, fn, ctx, &access->reason)
-                    : rc);
+    rc = access_ask(access, rc, WIRE_QUEUE_CLAIM, collect_messages, &collected, NULL);
+    if (rc == REMOTE_GONE) {
+        rc = local_queue_claim(access->queues, queue, claim, fn, ctx, &access->reason);
+    } else if (rc == SAP_OK) {
+        rc = take_messages((Slice){collected.messages.data, collected.messages.len}, &sink);
+    }
+    buf_release(&collected.messages);
+    return access_remember(access, rc);
+}
+
+/* Looks for messages that were acknowledged. */
+typedef struct Leftovers {
+    const AccessLease *leases;
+    uint32_t count;
+    bool found;
+} Leftovers;
+
+static int find_leftover(const AccessMessage *message, void *ctx)
+{
+    Leftovers *left = (Leftovers *)ctx;
+
+    for (uint32_t i = 0; i < left->count && !left->found; i++) {
+        left->found = left->leases[i].seq == message->seq;
+    }
+    return left->found ? SAP_EXISTS : SAP_OK;
+}
+
+/* A claim that was ended again, since the owner died before it had answered, and is a claim no more:
+ * either that owner ended it, or the lease has passed to another. A message that is not in the queue
+ * any more has been acknowledged. One that failed or was put back comes again in either case, to
+ * whoever claims it. SAP_OK: it is as was asked. */
+static int check_repeated_end(Access *access, const char *queue, const AccessEnd *end,
+                              const AccessLease *leases, uint32_t count)
+{
+    Leftovers left = {.leases = leases, .count = count};
+
+    SAP_ASSERT(access->repeated);
+    if (end->op == ACCESS_FAIL || end->op == ACCESS_PUT_BACK) {
+        return SAP_OK;
+    }
+    if (end->op == ACCESS_TOUCH) {
+        return SAP_CONFLICT; /* renewing twice is no conflict: it is another's */
+    }
+    int rc = access_queue_peek(access, queue, 0, find_leftover, &left);
+    access->repeated = true; /* of the call that this one is part of */
+    return rc == SAP_OK && !left.found ? SAP_OK : SAP_CONFLICT;
 }
 
 int access_queue_end(Access *access, const char *queue, const AccessEnd *end,
@@ -176,10 +236,13 @@ int access_queue_end(Access *access, const char *queue, const AccessEnd *end,
         rc = wire_put_lease(request, &leases[i]);
     }
     rc = access_ask(access, rc, WIRE_QUEUE_END, NULL, NULL, dead_out);
-    return access_remember(access, rc == REMOTE_GONE
-                                       ? local_queue_end(access->queues, queue, end, leases, count,
-                                                         dead_out, &access->reason)
-                                       : rc);
+    if (rc == REMOTE_GONE) {
+        rc = local_queue_end(access->queues, queue, end, leases, count, dead_out, &access->reason);
+    }
+    if (rc == SAP_CONFLICT && access->repeated) {
+        rc = check_repeated_end(access, queue, end, leases, count);
+    }
+    return access_remember(access, rc);
 }
 
 int access_queue_peek(Access *access, const char *queue, uint64_t limit,
@@ -226,9 +289,8 @@ int access_letters(Access *access, const char *queue,
     int rc = wire_put_bound(access_begin(access), slice_from_str(queue));
 
     rc = access_ask(access, rc, WIRE_LETTERS, take_letters, &sink, NULL);
-    return access_remember(
-        access,
-        rc == REMOTE_GONE ? local_letters(access->queues, queue, fn, ctx, &access->reason) : rc);
+    return access_remember(access,
+                           rc == REMOTE_GONE ? local_letters(access->queues, queue, fn, ctx) : rc);
 }
 
 typedef struct EndSink {

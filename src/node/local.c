@@ -2,6 +2,7 @@
 #include "node/local.h"
 
 #include "common/bytes.h"
+#include "common/fd.h"
 #include "sapling/node.h"
 #include "sapling/pairs.h"
 
@@ -42,7 +43,7 @@ static DIR *open_parent(const char *path, const char **name_out)
     const char *slash = strrchr(path, '/');
     *name_out = slash == NULL ? path : slash + 1;
     char *parent = slash == NULL ? strdup(".") : strndup(path, (size_t)(slash - path) + 1);
-    DIR *dir = parent == NULL ? NULL : opendir(parent);
+    DIR *dir = parent == NULL ? NULL : fd_open_dir(parent);
     free(parent);
     return dir;
 }
@@ -201,30 +202,55 @@ int local_get(DB *db, uint32_t dbi, Slice key, Buf *val, Reason *reason)
     return rc;
 }
 
+/* Adds a pair. SAP_EXISTS: it is there, which the engine takes for a success. */
+static int put_new_pair(Txn *txn, const AccessChange *c)
+{
+    SapStat before = {0};
+    SapStat after = {0};
+    int rc = dbi_stat(txn, c->dbi, &before);
+
+    if (rc == SAP_OK) {
+        rc = txn_put_dbi(txn, c->dbi, c->key.data, (uint32_t)c->key.len, c->val.data,
+                         (uint32_t)c->val.len);
+    }
+    if (rc == SAP_OK) {
+        rc = dbi_stat(txn, c->dbi, &after);
+    }
+    return rc == SAP_OK && after.num_entries == before.num_entries ? SAP_EXISTS : rc;
+}
+
 static int change(Txn *txn, const SapDbiInfo *info, const AccessChange *c)
 {
     bool pairs = (info->flags & DBI_DUPSORT) != 0;
     uint32_t key_len = (uint32_t)c->key.len;
     uint32_t val_len = (uint32_t)c->val.len;
-    int rc = SAP_ERROR;
 
     switch (c->op) {
     case ACCESS_PUT:
-        rc = txn_put_dbi(txn, c->dbi, c->key.data, key_len, c->val.data, val_len);
-        return rc == SAP_EXISTS ? SAP_OK : rc;
+        return txn_put_dbi(txn, c->dbi, c->key.data, key_len, c->val.data, val_len);
     case ACCESS_PUT_NEW:
-        return txn_put_flags_dbi(txn, c->dbi, c->key.data, key_len, c->val.data, val_len,
-                                 pairs ? 0 : SAP_NOOVERWRITE, NULL);
+        return pairs ? put_new_pair(txn, c)
+                     : txn_put_flags_dbi(txn, c->dbi, c->key.data, key_len, c->val.data, val_len,
+                                         SAP_NOOVERWRITE, NULL);
     case ACCESS_DEL:
         return txn_del_dbi(txn, c->dbi, c->key.data, key_len);
     case ACCESS_DEL_PAIR:
         return txn_del_dup_dbi(txn, c->dbi, c->key.data, key_len, c->val.data, val_len);
     }
-    return rc;
+    return SAP_ERROR;
 }
 
-/* Why a row could not be put: SAP_ERROR, it is too long; SAP_FULL, the disk. */
-static int no_room(DB *db, const SapDbiInfo *info, const AccessChange *c, Reason *reason)
+int reason_no_room(Reason *reason, const char *what, int error)
+{
+    bool disk = error == ENOSPC || error == EDQUOT || error == EFBIG;
+
+    return reason_set(reason, SAP_FULL, "there is no room for %s%s%s", what, disk ? ": " : "",
+                      disk ? strerror(error) : "");
+}
+
+/* Explains why a row could not be put. SAP_ERROR: it is too long. SAP_FULL: the disk is full; `error`
+ * is the system's. */
+static int no_room(DB *db, const SapDbiInfo *info, const AccessChange *c, int error, Reason *reason)
 {
     SapStat stat;
     int rc = db_stat(db, &stat);
@@ -253,7 +279,7 @@ static int no_room(DB *db, const SapDbiInfo *info, const AccessChange *c, Reason
                           "a value of %zu bytes is too long: it has at most %" PRIu32, c->val.len,
                           SAP_MAX_VAL_LEN);
     }
-    return reason_set(reason, SAP_FULL, "there is no room for more rows");
+    return reason_no_room(reason, "more rows", error);
 }
 
 static int change_checked(DB *db, Txn *txn, const AccessChange *c, Reason *reason)
@@ -274,10 +300,11 @@ static int change_checked(DB *db, Txn *txn, const AccessChange *c, Reason *reaso
     }
     if (!is_key(c->key) || c->val.len > SAP_MAX_VAL_LEN) {
         bool deletes = c->op == ACCESS_DEL || c->op == ACCESS_DEL_PAIR;
-        return deletes ? SAP_NOTFOUND : no_room(db, &info, c, reason);
+        return deletes ? SAP_NOTFOUND : no_room(db, &info, c, 0, reason);
     }
+    errno = 0;
     rc = change(txn, &info, c);
-    return rc == SAP_FULL ? no_room(db, &info, c, reason) : rc;
+    return rc == SAP_FULL ? no_room(db, &info, c, errno, reason) : rc;
 }
 
 int local_write(DB *db, const AccessChange *changes, uint32_t count, uint32_t *failed_out,
@@ -311,7 +338,7 @@ static bool is_bound(Slice key)
     return key.data != NULL;
 }
 
-/* On the first row of the range in its direction. */
+/* Moves the cursor to the first row of the range, in its direction. */
 static int scan_begin(SapCursor *cur, const AccessRange *range)
 {
     int rc;
@@ -362,7 +389,7 @@ static int scan_rows(SapCursor *cur, const AccessRange *range,
     return rc == SAP_NOTFOUND ? SAP_OK : rc;
 }
 
-/* Bounds are compared as bytes. */
+/* Refuses bounds where the table is not in byte order: they are compared as bytes. */
 static int check_range(DB *db, const AccessRange *range, Reason *reason)
 {
     SapDbiInfo info;

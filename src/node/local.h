@@ -12,9 +12,12 @@ typedef struct Reason {
     char text[512];
 } Reason;
 
-/* Answers rc. */
+/* Returns rc. */
 int reason_set(Reason *reason, int rc, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Says that there is no room for something, in the words of the system if `error` is that of a full disk.
+ * SAP_FULL. */
+int reason_no_room(Reason *reason, const char *what, int error);
 
 int local_stat(DB *db, const char *path, AccessStat *stat_out, Reason *reason);
 int local_tables(DB *db, int (*fn)(const AccessTable *table, void *ctx), void *ctx, Reason *reason);

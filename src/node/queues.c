@@ -1,12 +1,15 @@
 /* queues.c - see queues.h. */
 #include "node/queues.h"
 
+#include "common/assert.h"
 #include "common/clock.h"
 #include "common/mem.h"
 #include "common/sync.h"
 #include "runner/queue.h"
+#include "sapling/env.h"
 #include "wit_schema_dbis.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,41 +103,52 @@ int local_queues(Queues *queues, int (*fn)(const char *name, void *ctx), void *c
     return sap_queue_list(queues->db, take_name, &sink);
 }
 
-static int find_name(const char *name, void *ctx)
+/* A search for the worker number of a queue. */
+typedef struct NameSearch {
+    const char *name;
+    int64_t worker;
+} NameSearch;
+
+static int match_name(const char *name, int64_t worker, void *ctx)
 {
-    return strcmp(name, (const char *)ctx) == 0 ? STOPPED : SAP_OK;
+    NameSearch *search = (NameSearch *)ctx;
+
+    if (strcmp(name, search->name) != 0) {
+        return SAP_OK;
+    }
+    search->worker = worker;
+    return STOPPED;
 }
 
-/* SAP_NOTFOUND: no such queue. */
-static int check_exists(Queues *queues, const char *name)
+/* Finds the worker number of a queue without opening the queue, which would be a commit. SAP_NOTFOUND:
+ * there is no such queue. */
+static int find_worker(Queues *queues, const char *name, int64_t *worker_out)
 {
-    union {
-        const char *in;
-        void *out;
-    } wanted = {.in = name};
-    int rc = local_queues(queues, find_name, wanted.out);
+    NameSearch search = {.name = name};
+    int rc = sap_queue_list(queues->db, match_name, &search);
 
+    *worker_out = search.worker;
     return rc == STOPPED ? SAP_OK : rc == SAP_OK ? SAP_NOTFOUND : rc;
 }
 
-/* The queue that a worker is. */
-typedef struct Owner {
+/* The name of the queue that has this worker number. */
+typedef struct WorkerName {
     uint64_t worker;
     char name[NAME_MAX_LEN + 1];
-} Owner;
+} WorkerName;
 
 static int add_owner(const char *name, int64_t worker, void *ctx)
 {
-    Owner owner = {.worker = (uint64_t)worker};
+    WorkerName owner = {.worker = (uint64_t)worker};
 
     (void)snprintf(owner.name, sizeof owner.name, "%s", name);
     return buf_append((Buf *)ctx, &owner, sizeof owner);
 }
 
-/* Its name; empty: it is none. */
+/* The name of the queue; empty: the worker is not a queue. */
 static Slice owner_of(const Buf *all, uint64_t worker)
 {
-    const Owner *owners = (const Owner *)(const void *)all->data;
+    const WorkerName *owners = (const WorkerName *)(const void *)all->data;
 
     for (size_t i = 0; i < all->len / sizeof *owners; i++) {
         if (owners[i].worker == worker) {
@@ -157,7 +171,7 @@ static SapQueue *find_open(Queues *queues, const char *name)
     return found;
 }
 
-/* With `opening` held: while a writer keeps this waiting, the open queues go on. */
+/* Opens a queue, with `opening` held: while a writer makes this wait, the open queues are usable. */
 static int open_new(Queues *queues, const char *name, SapQueue **queue_out)
 {
     static const struct timespec moment = {.tv_nsec = 1000000};
@@ -178,6 +192,7 @@ static int open_new(Queues *queues, const char *name, SapQueue **queue_out)
     }
     (void)snprintf(open->name, sizeof open->name, "%s", name);
     *queue_out = open->queue;
+    SAP_ASSERT(find_open(queues, name) == NULL); /* one object for a name: all who wait are woken */
     mutex_lock(&queues->mutex);
     if (queues->interrupted) {
         sap_queue_interrupt(open->queue);
@@ -193,6 +208,7 @@ static int open_new(Queues *queues, const char *name, SapQueue **queue_out)
 static int queue_of(Queues *queues, const char *name, bool create, SapQueue **queue_out,
                     Reason *reason)
 {
+    int64_t worker = 0;
     int rc = SAP_OK;
 
     *queue_out = NULL;
@@ -206,7 +222,7 @@ static int queue_of(Queues *queues, const char *name, bool create, SapQueue **qu
     mutex_lock(&queues->opening);
     *queue_out = find_open(queues, name);
     if (*queue_out == NULL) {
-        rc = create ? SAP_OK : check_exists(queues, name);
+        rc = create ? SAP_OK : find_worker(queues, name, &worker);
         rc = rc == SAP_OK ? open_new(queues, name, queue_out) : rc;
     }
     mutex_unlock(&queues->opening);
@@ -214,6 +230,11 @@ static int queue_of(Queues *queues, const char *name, bool create, SapQueue **qu
         return reason_set(reason, rc,
                           "its queues are of another version: bring them to this one with "
                           "`sapling db migrate FILE`, or use the version that wrote them");
+    }
+    if (rc == SAP_EXISTS && sap_runner_v0_bootstrap_dbis(queues->db) == SAP_EXISTS) {
+        return reason_set(reason, rc,
+                          "its tables 1 to 7, which queues need, have rows of somebody else: use a "
+                          "file of its own for queues, or keep your rows in tables from 8 on");
     }
     if (rc == SAP_EXISTS) {
         return reason_set(reason, rc,
@@ -255,14 +276,17 @@ int local_queue_push(Queues *queues, const char *name, const AccessPush *push,
         datas[i] = payloads[i].data;
         lens[i] = (uint32_t)payloads[i].len;
         if (payloads[i].len > SAP_RUNNER_V0_MAX_FRAME) {
-            rc = SAP_FULL;
+            rc = reason_set(reason, SAP_FULL, "a message has %zu bytes: it has at most %u",
+                            payloads[i].len, (unsigned)SAP_RUNNER_V0_MAX_FRAME);
         }
     }
+    errno = 0;
     rc = rc == SAP_OK ? sap_queue_push_many(queue, datas, lens, count, &options) : rc;
+    int error = errno;
     free(datas);
     free(lens);
-    if (rc == SAP_FULL) {
-        return reason_set(reason, rc, "a message is too long, or the file is full");
+    if (rc == SAP_FULL && reason->text[0] == '\0') {
+        return reason_no_room(reason, "the message", error);
     }
     return rc == SAP_ERROR ? reason_set(reason, rc, "an id is for one message, and not empty") : rc;
 }
@@ -276,6 +300,7 @@ static AccessMessage message_of(const SapQueueMessage *m, bool leased)
                            .attempts = m->attempts,
                            .sent_ms = m->sent_ms,
                            .deadline_ms = m->deadline_ms,
+                           .due_ms = m->due_ms,
                            .leased = leased,
                            .id = {m->id, m->id_len},
                            .trace = {m->trace_id, m->trace_id_len},
@@ -296,7 +321,14 @@ int local_queue_claim(Queues *queues, const char *name, const AccessClaim *claim
     if (rc == SAP_OK) {
         uint32_t wait_ms =
             claim->wait_ms < ACCESS_WAIT_MAX_MS ? claim->wait_ms : ACCESS_WAIT_MAX_MS;
-        rc = sap_queue_claim_many(queue, claim->lease_ms, wait_ms, messages, claim->max, &count);
+        rc = queue_claim_many(queue, claim->lease_ms, wait_ms, claim->attempts, messages,
+                              claim->max, &count);
+        SAP_ASSERT(count <= claim->max && (rc == SAP_OK || count == 0));
+    }
+    /* A waiting claim writes nothing, and would never notice that the file was removed. */
+    if (rc == SAP_NOTFOUND && claim->wait_ms > 0 && !env_has_name(queues->db)) {
+        return reason_set(reason, SAP_IO,
+                          "the file was removed, renamed or replaced while it was open");
     }
     for (uint32_t i = 0; i < count && rc == SAP_OK; i++) {
         AccessMessage message = message_of(messages[i], true);
@@ -312,7 +344,7 @@ int local_queue_claim(Queues *queues, const char *name, const AccessClaim *claim
     return rc;
 }
 
-/* One that was claimed. *dead_out: 1 if it is a dead letter now. */
+/* Ends one claim. Adds 1 to *dead_out if the message is a dead letter now. */
 static int end_one(SapQueue *queue, SapQueueMessage *message, const AccessEnd *end,
                    uint64_t *dead_out)
 {
@@ -333,7 +365,7 @@ static int end_one(SapQueue *queue, SapQueueMessage *message, const AccessEnd *e
     case ACCESS_FAIL:
         break;
     }
-    rc = sap_queue_fail(queue, message, end->rc, end->ms);
+    rc = queue_fail(queue, message, end->rc, end->ms, end->attempts);
     if (rc == SAP_OK && txn_begin_rc(sap_queue_db(queue), NULL, TXN_RDONLY, &txn) == SAP_OK) {
         *dead_out += sap_runner_dead_letter_v0_get(txn, (uint64_t)sap_queue_worker(queue), seq,
                                                    &letter) == SAP_OK;
@@ -376,7 +408,7 @@ int local_queue_end(Queues *queues, const char *name, const AccessEnd *end,
     bool lost = false;
     int rc = queue_of(queues, name, false, &queue, reason);
 
-    if (rc == SAP_OK && (count > ACCESS_CLAIM_MAX || end->ms < 0 ||
+    if (rc == SAP_OK && (count > ACCESS_CLAIM_MAX || (end->ms < 0 && end->op != ACCESS_FAIL) ||
                          (end->op == ACCESS_TOUCH && end->ms > UINT32_MAX))) {
         rc = SAP_INVALID;
     }
@@ -415,7 +447,7 @@ typedef struct InboxSink {
     void *ctx;
     Txn *txn;
     int64_t now_ms;
-    Buf owners; /* Owner after Owner */
+    Buf owners; /* WorkerName after WorkerName */
 } InboxSink;
 
 static int take_inbox(uint64_t worker, void *ctx)
@@ -491,7 +523,7 @@ typedef struct LetterSink {
     void *ctx;
     bool one; /* only of the worker `only` */
     uint64_t only;
-    Buf owners; /* Owner after Owner */
+    Buf owners; /* WorkerName after WorkerName */
 } LetterSink;
 
 static int take_letter(const SapRunnerV0DeadLetter *l, void *ctx)
@@ -518,17 +550,17 @@ static bool has_letters(DB *db)
 }
 
 int local_letters(Queues *queues, const char *name,
-                  int (*fn)(const AccessLetter *letter, void *ctx), void *ctx, Reason *reason)
+                  int (*fn)(const AccessLetter *letter, void *ctx), void *ctx)
 {
     LetterSink sink = {.fn = fn, .ctx = ctx, .one = name != NULL};
-    SapQueue *queue = NULL;
     Txn *txn;
-    int rc = name == NULL ? SAP_OK : queue_of(queues, name, false, &queue, reason);
+    int64_t worker = 0;
+    int rc = name == NULL ? SAP_OK : find_worker(queues, name, &worker);
 
     if (rc != SAP_OK || !has_letters(queues->db)) {
         return rc;
     }
-    sink.only = queue == NULL ? 0 : (uint64_t)sap_queue_worker(queue);
+    sink.only = (uint64_t)worker;
     rc = sap_queue_list(queues->db, add_owner, &sink.owners);
     if (rc == SAP_OK) {
         rc = txn_begin_rc(queues->db, NULL, TXN_RDONLY, &txn);

@@ -31,7 +31,7 @@ int local_queue_end(Queues *queues, const char *name, const AccessEnd *end,
 int local_queue_peek(Queues *queues, const char *name, uint64_t limit,
                      int (*fn)(const AccessMessage *message, void *ctx), void *ctx, Reason *reason);
 int local_letters(Queues *queues, const char *name,
-                  int (*fn)(const AccessLetter *letter, void *ctx), void *ctx, Reason *reason);
+                  int (*fn)(const AccessLetter *letter, void *ctx), void *ctx);
 int local_letters_end(Queues *queues, AccessLetterOp op, AccessLetterEnd *letters, uint32_t count);
 
 #endif

@@ -1,7 +1,9 @@
 /* remote.c - see remote.h. */
 #include "node/remote.h"
 
+#include "common/assert.h"
 #include "common/clock.h"
+#include "common/fd.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -17,6 +19,7 @@ enum {
 
 void remote_disconnect(Remote *remote)
 {
+    SAP_ASSERT(!remote->greeted || remote->fd >= 0);
     if (remote->fd >= 0) {
         (void)close(remote->fd);
     }
@@ -47,9 +50,9 @@ static int connect_now(const Remote *remote, int *fd_out)
     int rc = wire_address(remote->path, &address, &dir);
 
     if (rc != SAP_OK) {
-        return rc == SAP_NOMEM ? rc : SAP_BUSY;
+        return rc == SAP_FULL ? SAP_BUSY : rc;
     }
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int fd = fd_raise(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (fd < 0) {
         rc = SAP_IO;
     } else if (connect(fd, (const struct sockaddr *)&address, sizeof address) != 0) {
@@ -109,7 +112,7 @@ static void lives(const Remote *remote, Silence *silence)
     silence->asked = false;
 }
 
-/* The time to note is over: what there is to do about it. */
+/* The owner has been silent for a while: asks for a sign of life, or notes that there was none. */
 static void look_for_life(const Remote *remote, Silence *silence)
 {
     int rc = remote->greeted && silence->probe < 0 ? connect_now(remote, &silence->probe) : SAP_OK;
@@ -118,7 +121,7 @@ static void look_for_life(const Remote *remote, Silence *silence)
         lives(remote, silence);
         return;
     }
-    /* A greeting that was asked for just now is waited for before it is missed. */
+    /* A greeting that was asked for just now may still come. */
     if (silence->asked || !remote->greeted) {
         say(remote, silence, not_answering);
     }
@@ -201,7 +204,7 @@ static int read_hello(Remote *remote, Reason *reason)
     return SAP_OK;
 }
 
-/* Connects, once there is room among those who wait to be greeted. */
+/* Connects, and waits while the listen queue of the owner is full. */
 static int connect_patiently(Remote *remote)
 {
     static const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000};
@@ -214,14 +217,18 @@ static int connect_patiently(Remote *remote)
     return rc == SAP_FULL ? SAP_BUSY : rc;
 }
 
-int remote_connect(Remote *remote, Reason *reason)
+int remote_connect(Remote *remote, bool *dead_out, Reason *reason)
 {
     struct ucred owner = {0};
     socklen_t len = sizeof owner;
-    int rc = connect_patiently(remote);
 
+    SAP_ASSERT(remote->fd < 0 && !remote->greeted);
+    errno = 0;
+    int rc = connect_patiently(remote);
+    *dead_out = rc == SAP_BUSY && errno == ECONNREFUSED;
     if (rc == SAP_IO) {
-        return reason_set(reason, rc, "no socket: %s", strerror(errno));
+        return reason_set(reason, rc, "cannot connect to the process that has it open: %s",
+                          strerror(errno));
     }
     if (rc != SAP_OK) {
         return rc;
@@ -240,7 +247,7 @@ int remote_connect(Remote *remote, Reason *reason)
 static int lost(Remote *remote, Reason *reason)
 {
     remote_disconnect(remote);
-    return reason_set(reason, SAP_IO,
+    return reason_set(reason, REMOTE_LOST,
                       "the owner of the file (process %llu) went away before it had answered",
                       (unsigned long long)remote->owner_pid);
 }
@@ -258,7 +265,10 @@ static int read_done(Remote *remote, uint64_t *result_out, Reason *reason)
 
     reader_init(&in, remote->reply.data, remote->reply.len);
     if (wire_get_done(&in, &done) != SAP_OK || done.code > SAP_FENCED) {
-        return lost(remote, reason);
+        remote_disconnect(remote);
+        return reason_set(reason, SAP_IO,
+                          "the owner of the file (process %llu) gave an answer that is not one",
+                          (unsigned long long)remote->owner_pid);
     }
     if (result_out != NULL) {
         *result_out = done.result;
@@ -288,6 +298,8 @@ int remote_ask(Remote *remote, WireKind kind, int (*fn)(Slice data, void *ctx), 
     if (remote->fd < 0) {
         return REMOTE_GONE;
     }
+    SAP_ASSERT(remote->greeted && (unsigned)kind >= WIRE_REQUESTS);
+    remote->received = false;
     WireWait wait = {wait_for_owner, remote};
     int rc =
         wire_send_wait(remote->fd, kind, (Slice){remote->request.data, remote->request.len}, &wait);
@@ -297,12 +309,18 @@ int remote_ask(Remote *remote, WireKind kind, int (*fn)(Slice data, void *ctx), 
     if (rc == SAP_BUSY) {
         return gave_up(remote, reason);
     }
-    /* A goodbye may be here although nothing could be sent any more: it is looked for in any case. */
+    /* Also if the request could not be sent: the owner may have said goodbye before. */
     for (;;) {
         WireKind got = WIRE_BYE;
         int received = receive(remote, &got);
         if (received == SAP_BUSY) {
             return gave_up(remote, reason);
+        }
+        if (received == SAP_NOMEM) {
+            remote_disconnect(remote);
+            return reason_set(reason, received,
+                              "out of memory for the owner's answer: whether it did what was "
+                              "asked is not known");
         }
         if (received != SAP_OK) {
             return lost(remote, reason);
@@ -321,6 +339,7 @@ int remote_ask(Remote *remote, WireKind kind, int (*fn)(Slice data, void *ctx), 
              : got == WIRE_DATA && fn != NULL
                  ? fn((Slice){remote->reply.data, remote->reply.len}, ctx)
                  : SAP_INVALID;
+        remote->received = remote->received || got == WIRE_DATA;
         if (rc != SAP_OK) {
             remote_disconnect(remote);
             return rc;

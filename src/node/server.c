@@ -3,6 +3,7 @@
 
 #include "common/assert.h"
 #include "common/clock.h"
+#include "common/fd.h"
 #include "common/mem.h"
 #include "common/sync.h"
 #include "node/local.h"
@@ -16,18 +17,17 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 enum {
     BACKLOG = 64,
     BATCH_BYTES = 64 << 10,
-    SEND_TIMEOUT_S = 60,
     STOP_GRACE_MS = 3000,
     STOP_PAUSE_MS = 2,
     PROGRESS_EVERY_MS = 100,
-    ACCEPT_RETRY_MS = 50
+    ACCEPT_RETRY_MS = 50,
+    DONE_MOST = sizeof(Reason) + 32, /* of WireDone, encoded */
 };
 
 typedef struct Connection {
@@ -35,8 +35,9 @@ typedef struct Connection {
     Server *server;
     pthread_t thread;
     int fd;
-    bool ended;         /* of the mutex: the thread only has to be joined */
-    int unread;         /* of the thread that stops: bytes sent that the other side has not taken */
+    bool ended;         /* under the mutex: the thread only has to be joined */
+    bool answered;      /* the present request has its WIRE_DONE: nothing may follow */
+    int unread;         /* used by server_stop(): bytes sent that the other side has not taken */
     uint64_t unread_ns; /* since when they are that many */
 
     Buf request;
@@ -51,6 +52,8 @@ struct Server {
     DB *db;
     Queues *queues;
     char *path;
+    uid_t file_uid;  /* of the data file's owner; this user's if there is no file */
+    bool for_others; /* its permissions let others than the owner write it */
     int listener;
     int stopping; /* an eventfd, readable once the server is to stop */
     pthread_t thread;
@@ -62,6 +65,7 @@ struct Server {
 
 static int send_data(Connection *c)
 {
+    SAP_ASSERT(!c->answered);
     int rc = wire_send(c->fd, WIRE_DATA, (Slice){c->data.data, c->data.len});
 
     buf_clear(&c->data);
@@ -72,6 +76,9 @@ static int send_done(Connection *c, int code)
 {
     WireDone done = {(uint32_t)code, slice_from_str(c->reason.text), c->result};
 
+    /* Each request has one answer. Negative codes are for this process only, and are never sent. */
+    SAP_ASSERT(!c->answered && code >= SAP_OK && code <= SAP_FENCED);
+    c->answered = true;
     buf_clear(&c->data);
     int rc = wire_put_done(&c->data, &done);
     rc = rc == SAP_OK ? wire_send(c->fd, WIRE_DONE, (Slice){c->data.data, c->data.len}) : rc;
@@ -105,7 +112,7 @@ static void add_finding(const char *text, void *ctx)
     }
 }
 
-/* One that nobody hears ends the work: who asked for it has gone. */
+/* Progress that cannot be sent ends the work: the process that asked for it has gone. */
 static int add_progress(uint64_t done, uint64_t total, void *ctx)
 {
     Connection *c = (Connection *)ctx;
@@ -169,39 +176,47 @@ static int do_get(Connection *c)
     return rc == SAP_OK ? send_data(c) : rc;
 }
 
-/* Caller frees. NULL: they do not decode, or there is no memory. */
-static AccessChange *read_changes(ByteReader *in, uint32_t *count_out)
-{
-    uint32_t count = 0;
-    int rc = reader_u32le(in, &count);
+/* Memory for the items of a request, which begins with how many there are. */
+typedef struct Things {
+    void *room; /* NULL: none */
+    uint32_t count;
+    size_t bytes;
+} Things;
 
-    /* Each has 13 bytes at least. */
-    if (rc != SAP_OK || count > in->left / 13) {
-        return NULL;
+/* Reads the count and makes room for as many of `size`; each takes at least `least` bytes of the
+ * request. Release with things_free(), whatever it returns. SAP_INVALID: they cannot be there.
+ * SAP_NOMEM. */
+static int things_read(ByteReader *in, size_t least, size_t size, Things *things)
+{
+    *things = (Things){0};
+    if (reader_u32le(in, &things->count) != SAP_OK || things->count > in->left / least) {
+        return SAP_INVALID;
     }
-    AccessChange *changes = (AccessChange *)calloc(count == 0 ? 1 : count, sizeof *changes);
-    for (uint32_t i = 0; changes != NULL && i < count; i++) {
-        if (wire_get_change(in, &changes[i]) != SAP_OK) {
-            free(changes);
-            return NULL;
-        }
-    }
-    *count_out = count;
-    return changes;
+    things->bytes = (things->count == 0 ? 1 : things->count) * size;
+    things->room = mem_zalloc(MEM_COMMON, things->bytes);
+    return things->room == NULL ? SAP_NOMEM : SAP_OK;
+}
+
+static void things_free(const Things *things)
+{
+    mem_free(MEM_COMMON, things->room, things->room == NULL ? 0 : things->bytes);
 }
 
 static int do_write(Connection *c)
 {
-    uint32_t count = 0;
+    Things things;
     uint32_t failed = 0;
-    AccessChange *changes = read_changes(&c->in, &count);
+    int rc = things_read(&c->in, 13, sizeof(AccessChange), &things);
+    AccessChange *changes = (AccessChange *)things.room;
 
-    if (changes == NULL) {
-        return SAP_INVALID;
+    for (uint32_t i = 0; i < things.count && rc == SAP_OK; i++) {
+        rc = wire_get_change(&c->in, &changes[i]) == SAP_OK ? SAP_OK : SAP_INVALID;
     }
-    int rc = local_write(c->server->db, changes, count, &failed, &c->reason);
-    c->result = failed;
-    free(changes);
+    if (rc == SAP_OK) {
+        rc = local_write(c->server->db, changes, things.count, &failed, &c->reason);
+        c->result = failed;
+    }
+    things_free(&things);
     return rc;
 }
 
@@ -276,7 +291,7 @@ static int add_queue(const char *name, void *ctx)
     return rc == SAP_OK ? send_data(c) : rc;
 }
 
-/* Many in a frame. */
+/* Collects messages, so that many go in one frame. */
 static int add_message(const AccessMessage *message, void *ctx)
 {
     Connection *c = (Connection *)ctx;
@@ -285,7 +300,7 @@ static int add_message(const AccessMessage *message, void *ctx)
     return rc == SAP_OK && c->data.len >= BATCH_BYTES ? send_data(c) : rc;
 }
 
-/* Sent at once: one that cannot be is put back. */
+/* Sends a message at once: one that cannot be sent is put back. */
 static int send_message(const AccessMessage *message, void *ctx)
 {
     Connection *c = (Connection *)ctx;
@@ -317,19 +332,6 @@ static int send_rest(Connection *c, int rc)
     return rc == SAP_OK && c->data.len > 0 ? send_data(c) : rc;
 }
 
-/* A count of things that take at least `least` bytes each. Caller frees the room for as many of
- * `size`. NULL: they cannot be there, or there is no memory. */
-static void *read_count(ByteReader *in, size_t least, size_t size, uint32_t *count_out)
-{
-    uint32_t count = 0;
-
-    if (reader_u32le(in, &count) != SAP_OK || count > in->left / least) {
-        return NULL;
-    }
-    *count_out = count;
-    return calloc(count == 0 ? 1 : count, size);
-}
-
 static int do_queues(Connection *c)
 {
     return local_queues(c->server->queues, add_queue, c);
@@ -353,30 +355,36 @@ static int do_inboxes(Connection *c)
     return send_rest(c, local_inboxes(c->server->queues, add_inbox, c));
 }
 
+/* The memory of a push has all slices first, and then all numbers. */
+typedef struct Pushed {
+    Slice payload;
+    uint64_t seq;
+} Pushed;
+
 static int do_queue_push(Connection *c)
 {
     WireName name;
     AccessPush push;
-    uint32_t count = 0;
+    Things things = {0};
     int rc = wire_get_name(&c->in, &name);
 
     rc = rc == SAP_OK ? wire_get_push(&c->in, &push) : rc;
-    Slice *payloads =
-        rc == SAP_OK ? (Slice *)read_count(&c->in, 4, sizeof *payloads, &count) : NULL;
-    uint64_t *seqs = (uint64_t *)calloc(count == 0 ? 1 : count, sizeof *seqs);
-    rc = payloads == NULL || seqs == NULL ? SAP_INVALID : rc;
-    for (uint32_t i = 0; i < count && rc == SAP_OK; i++) {
+    rc = rc == SAP_OK ? things_read(&c->in, 4, sizeof(Pushed), &things) : SAP_INVALID;
+    Slice *payloads = (Slice *)things.room;
+    uint64_t *seqs = rc == SAP_OK ? (uint64_t *)(void *)(payloads + things.count) : NULL;
+    for (uint32_t i = 0; i < things.count && rc == SAP_OK; i++) {
         rc = wire_get_slice(&c->in, &payloads[i]);
     }
+    /* The numbers of messages that are in must have room. */
+    rc = rc == SAP_OK ? buf_reserve(&c->data, things.count * sizeof *seqs) : rc;
     if (rc == SAP_OK) {
-        rc = local_queue_push(c->server->queues, name.text, &push, payloads, count, seqs,
+        rc = local_queue_push(c->server->queues, name.text, &push, payloads, things.count, seqs,
                               &c->reason);
     }
-    for (uint32_t i = 0; i < count && rc == SAP_OK; i++) {
+    for (uint32_t i = 0; i < things.count && rc == SAP_OK; i++) {
         rc = buf_append_u64le(&c->data, seqs[i]);
     }
-    free(payloads);
-    free(seqs);
+    things_free(&things);
     return send_rest(c, rc);
 }
 
@@ -396,21 +404,20 @@ static int do_queue_end(Connection *c)
 {
     WireName name;
     AccessEnd end;
-    uint32_t count = 0;
+    Things things = {0};
     int rc = wire_get_name(&c->in, &name);
 
     rc = rc == SAP_OK ? wire_get_end(&c->in, &end) : rc;
-    AccessLease *leases =
-        rc == SAP_OK ? (AccessLease *)read_count(&c->in, 16, sizeof *leases, &count) : NULL;
-    rc = leases == NULL ? SAP_INVALID : rc;
-    for (uint32_t i = 0; i < count && rc == SAP_OK; i++) {
+    rc = rc == SAP_OK ? things_read(&c->in, 16, sizeof(AccessLease), &things) : SAP_INVALID;
+    AccessLease *leases = (AccessLease *)things.room;
+    for (uint32_t i = 0; i < things.count && rc == SAP_OK; i++) {
         rc = wire_get_lease(&c->in, &leases[i]);
     }
     if (rc == SAP_OK) {
-        rc = local_queue_end(c->server->queues, name.text, &end, leases, count, &c->result,
+        rc = local_queue_end(c->server->queues, name.text, &end, leases, things.count, &c->result,
                              &c->reason);
     }
-    free(leases);
+    things_free(&things);
     return rc;
 }
 
@@ -435,33 +442,34 @@ static int do_letters(Connection *c)
     if (rc != SAP_OK || (given.data != NULL && wire_name_of(given, &name) != SAP_OK)) {
         return SAP_INVALID;
     }
-    return send_rest(c, local_letters(c->server->queues, given.data == NULL ? NULL : name.text,
-                                      add_letter, c, &c->reason));
+    return send_rest(
+        c, local_letters(c->server->queues, given.data == NULL ? NULL : name.text, add_letter, c));
 }
 
 static int do_letters_end(Connection *c)
 {
     uint8_t op = 0;
-    uint32_t count = 0;
-    int rc = reader_u8(&c->in, &op);
-    AccessLetterEnd *letters =
-        rc == SAP_OK ? (AccessLetterEnd *)read_count(&c->in, 28, sizeof *letters, &count) : NULL;
+    Things things = {0};
+    bool known = reader_u8(&c->in, &op) == SAP_OK && op <= ACCESS_LETTER_DROP;
+    int rc = known ? things_read(&c->in, 28, sizeof(AccessLetterEnd), &things) : SAP_INVALID;
+    AccessLetterEnd *letters = (AccessLetterEnd *)things.room;
 
-    rc = letters == NULL || op > ACCESS_LETTER_DROP ? SAP_INVALID : rc;
-    for (uint32_t i = 0; i < count && rc == SAP_OK; i++) {
+    for (uint32_t i = 0; i < things.count && rc == SAP_OK; i++) {
         rc = wire_get_letter_end(&c->in, &letters[i]);
     }
+    /* What became of letters that are ended must have room: as much as the request had. */
+    rc = rc == SAP_OK ? buf_reserve(&c->data, c->request.len) : rc;
     if (rc == SAP_OK) {
-        rc = local_letters_end(c->server->queues, (AccessLetterOp)op, letters, count);
+        rc = local_letters_end(c->server->queues, (AccessLetterOp)op, letters, things.count);
     }
-    for (uint32_t i = 0; i < count && rc == SAP_OK; i++) {
+    for (uint32_t i = 0; i < things.count && rc == SAP_OK; i++) {
         rc = wire_put_letter_end(&c->data, &letters[i]);
     }
-    free(letters);
+    things_free(&things);
     return send_rest(c, rc);
 }
 
-/* SAP_INVALID: no such request, or it does not decode. */
+/* SAP_INVALID: no such request, or it does not decode. All other codes leave the connection as it is. */
 static int perform(Connection *c, WireKind kind)
 {
     static int (*const requests[])(Connection * c) = {
@@ -501,8 +509,10 @@ static int perform(Connection *c, WireKind kind)
 
 static int say_hello(Connection *c)
 {
-    int rc = buf_append_u32le(&c->data, WIRE_VERSION);
+    /* Room for the end of any request: that there is no memory can always be answered. */
+    int rc = buf_reserve(&c->data, DONE_MOST);
 
+    rc = rc == SAP_OK ? buf_append_u32le(&c->data, WIRE_VERSION) : rc;
     rc = rc == SAP_OK ? buf_append_u64le(&c->data, (uint64_t)getpid()) : rc;
     rc = rc == SAP_OK ? wire_send(c->fd, WIRE_HELLO, (Slice){c->data.data, c->data.len}) : rc;
     buf_clear(&c->data);
@@ -534,10 +544,12 @@ static void serve(Connection *c)
     while (rc == SAP_OK && await_request(c)) {
         WireKind kind;
         rc = wire_receive(c->fd, &kind, &c->request);
-        if (rc == SAP_OK) {
+        if (rc == SAP_OK || rc == SAP_NOMEM) {
+            SAP_ASSERT(c->data.len == 0); /* nothing of the last answer is left */
+            c->answered = false;
             c->reason.text[0] = '\0';
             c->result = 0;
-            int code = perform(c, kind);
+            int code = rc == SAP_OK ? perform(c, kind) : rc;
             rc = send_done(c, code);
             rc = code == SAP_INVALID && rc == SAP_OK ? SAP_INVALID : rc;
         }
@@ -560,13 +572,14 @@ static void *connection_main(void *arg)
 
 static void connection_free(Connection *c)
 {
+    SAP_ASSERT(c->fd > STDERR_FILENO);
     (void)close(c->fd);
     buf_release(&c->request);
     buf_release(&c->data);
     mem_free(MEM_COMMON, c, sizeof *c);
 }
 
-/* Takes those off the list that ended. */
+/* Removes connections that have ended from the list, and joins their threads. */
 static void join_connections(Server *server)
 {
     mutex_lock(&server->mutex);
@@ -623,19 +636,19 @@ static void await_ends(Server *server)
     }
 }
 
-static bool is_welcome(int fd)
+static bool is_welcome(const Server *server, int fd)
 {
     struct ucred peer;
     socklen_t len = sizeof peer;
 
     return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 &&
-           (peer.uid == geteuid() || peer.uid == 0);
+           (peer.uid == geteuid() || peer.uid == 0 || peer.uid == server->file_uid ||
+            server->for_others);
 }
 
 static void accept_one(Server *server)
 {
-    static const struct timeval patience = {.tv_sec = SEND_TIMEOUT_S};
-    int fd = accept4(server->listener, NULL, NULL, SOCK_CLOEXEC);
+    int fd = fd_raise(accept4(server->listener, NULL, NULL, SOCK_CLOEXEC));
 
     if (fd < 0) {
         if (errno != EINTR && errno != ECONNABORTED) {
@@ -645,18 +658,20 @@ static void accept_one(Server *server)
         }
         return;
     }
-    Connection *c = is_welcome(fd) ? (Connection *)mem_zalloc(MEM_COMMON, sizeof *c) : NULL;
+    Connection *c = is_welcome(server, fd) ? (Connection *)mem_zalloc(MEM_COMMON, sizeof *c) : NULL;
     if (c == NULL) {
         (void)close(fd);
         return;
     }
-    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     *c = (Connection){.server = server, .fd = fd};
     if (pthread_create(&c->thread, NULL, connection_main, c) != 0) {
         connection_free(c);
         return;
     }
     mutex_lock(&server->mutex);
+    for (const Connection *other = server->connections; other != NULL; other = other->next) {
+        SAP_ASSERT(other->fd != fd); /* it is closed only after it has left the list */
+    }
     c->next = server->connections;
     server->connections = c;
     mutex_unlock(&server->mutex);
@@ -682,6 +697,25 @@ static void *server_main(void *arg)
 
 /* ---- Starting and stopping ------------------------------------------------------------------ */
 
+/* Whoever may write the data file may connect: the socket gets its owner and permissions. */
+static bool let_in_those_of_the_file(Server *server, const char *socket_path)
+{
+    const mode_t writers = S_IWUSR | S_IWGRP | S_IWOTH;
+    struct stat st;
+
+    if (stat(server->path, &st) != 0) {
+        return errno == ENOENT; /* only this user, then */
+    }
+    server->file_uid = st.st_uid;
+    /* The system checks the socket's permissions: others than its owner come in only by these. */
+    server->for_others = (st.st_mode & (S_IWGRP | S_IWOTH)) != 0;
+    if (lchown(socket_path, st.st_uid, st.st_gid) != 0 &&
+        lchown(socket_path, (uid_t)-1, st.st_gid) != 0) {
+        return true; /* not ours to give away: it stays this user's */
+    }
+    return chmod(socket_path, (st.st_mode & writers) | S_IRUSR) == 0;
+}
+
 /* Binds PATH.sock, for this user alone from the first moment. */
 static int listen_at(Server *server)
 {
@@ -692,9 +726,9 @@ static int listen_at(Server *server)
     if (rc != SAP_OK) {
         return rc;
     }
-    (void)unlink(address.sun_path);
     if (fchmod(server->listener, S_IRUSR | S_IWUSR) != 0 ||
         bind(server->listener, (const struct sockaddr *)&address, sizeof address) != 0 ||
+        !let_in_those_of_the_file(server, address.sun_path) ||
         listen(server->listener, BACKLOG) != 0) {
         rc = SAP_IO;
     }
@@ -706,13 +740,16 @@ static int listen_at(Server *server)
     return rc;
 }
 
-static void remove_socket(const Server *server)
+void server_clean_up(const char *path)
 {
     struct sockaddr_un address;
+    struct stat st;
     int dir = -1;
 
-    if (wire_address(server->path, &address, &dir) == SAP_OK) {
-        (void)unlink(address.sun_path);
+    if (wire_address(path, &address, &dir) == SAP_OK) {
+        if (lstat(address.sun_path, &st) == 0 && S_ISSOCK(st.st_mode)) {
+            (void)unlink(address.sun_path);
+        }
         if (dir >= 0) {
             (void)close(dir);
         }
@@ -733,6 +770,7 @@ static void server_free(Server *server)
 
 int server_start(DB *db, Queues *queues, const char *path, Server **server_out)
 {
+    SAP_ASSERT(db != NULL && queues != NULL);
     Server *server = (Server *)mem_zalloc(MEM_COMMON, sizeof *server);
 
     if (server == NULL) {
@@ -741,17 +779,18 @@ int server_start(DB *db, Queues *queues, const char *path, Server **server_out)
     server->db = db;
     server->queues = queues;
     server->path = strdup(path);
-    server->stopping = eventfd(0, EFD_CLOEXEC);
-    server->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    server->file_uid = geteuid();
+    server->stopping = fd_raise(eventfd(0, EFD_CLOEXEC));
+    server->listener = fd_raise(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     int rc = server->path == NULL                           ? SAP_NOMEM
-             : server->stopping < 0 || server->listener < 0 ? SAP_FULL
+             : server->stopping < 0 || server->listener < 0 ? SAP_IO
                                                             : listen_at(server);
     if (rc == SAP_OK && !mutex_init(&server->mutex)) {
         rc = SAP_NOMEM;
     }
     if (rc == SAP_OK && pthread_create(&server->thread, NULL, server_main, server) != 0) {
         mutex_destroy(&server->mutex);
-        remove_socket(server);
+        server_clean_up(server->path);
         rc = SAP_NOMEM;
     }
     if (rc != SAP_OK) {
@@ -771,8 +810,8 @@ void server_stop(Server *server)
     if (server == NULL) {
         return;
     }
-    /* Nobody new finds it; those who wait for an answer to connect() are turned away. */
-    remove_socket(server);
+    /* No process finds the socket any more; those that wait in connect() are refused. */
+    server_clean_up(server->path);
     ssize_t written = write(server->stopping, &one, sizeof one);
     SAP_ASSERT(written == (ssize_t)sizeof one);
     queues_interrupt(server->queues);
@@ -784,6 +823,7 @@ void server_stop(Server *server)
     mutex_unlock(&server->mutex);
     await_ends(server);
     join_connections(server);
+    SAP_ASSERT(server->connections == NULL); /* nobody uses the database any more */
     mutex_destroy(&server->mutex);
     server_free(server);
 }

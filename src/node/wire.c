@@ -2,6 +2,7 @@
 #include "node/wire.h"
 
 #include "common/bytes.h"
+#include "common/fd.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,14 +14,14 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { FRAME_HEADER = 5, READ_STEP = 1 << 20 };
+enum { FRAME_HEADER = 5, READ_STEP = 1 << 20, SKIP_STEP = 4096 };
 
 /* A row of the largest key and value, and what is around it. */
 #define FRAME_MAX (UINT32_C(1) << 30 | UINT32_C(1) << 20)
 
 /* ---- Frames --------------------------------------------------------------------------------- */
 
-/* After a call that failed: SAP_OK, it is to be tried again; otherwise why not. */
+/* Decides what to do after a failed send or receive. SAP_OK: try again. Other codes: give up with it. */
 static int try_again(int fd, short events, const WireWait *wait)
 {
     if (errno == EINTR) {
@@ -104,6 +105,20 @@ static int receive_all(int fd, uint8_t *out, size_t len, const WireWait *wait)
     return SAP_OK;
 }
 
+/* Reads and drops a payload that there is no memory for, so that the next frame can be read. */
+static int skip_bytes(int fd, size_t len, const WireWait *wait)
+{
+    uint8_t piece[SKIP_STEP];
+    int rc = SAP_OK;
+
+    while (rc == SAP_OK && len > 0) {
+        size_t step = len < sizeof piece ? len : sizeof piece;
+        rc = receive_all(fd, piece, step, wait);
+        len -= step;
+    }
+    return rc;
+}
+
 int wire_receive(int fd, WireKind *kind_out, Buf *payload)
 {
     return wire_receive_wait(fd, kind_out, payload, NULL);
@@ -123,13 +138,16 @@ int wire_receive_wait(int fd, WireKind *kind_out, Buf *payload, const WireWait *
     }
     *kind_out = (WireKind)header[4];
     buf_clear(payload);
-    /* Step by step: a length alone makes nobody set aside a gigabyte. */
+    /* Step by step: a length alone, without its bytes, must not make this allocate a gigabyte. */
     while (rc == SAP_OK && payload->len < len) {
         size_t step = len - payload->len < READ_STEP ? len - payload->len : READ_STEP;
         rc = buf_reserve(payload, step);
         if (rc == SAP_OK) {
             rc = receive_all(fd, payload->data + payload->len, step, wait);
             payload->len += step;
+        } else {
+            rc = skip_bytes(fd, len - payload->len, wait);
+            rc = rc == SAP_OK ? SAP_NOMEM : rc;
         }
     }
     return rc == SAP_NOTFOUND ? SAP_IO : rc;
@@ -303,7 +321,7 @@ int wire_address(const char *path, struct sockaddr_un *address_out, int *dir_out
         if (parent == NULL) {
             return slash == NULL ? SAP_FULL : SAP_NOMEM;
         }
-        dir = open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        dir = fd_open(parent, O_PATH | O_DIRECTORY, 0);
         free(parent);
         if (dir < 0) {
             return SAP_IO;

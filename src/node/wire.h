@@ -13,7 +13,7 @@
 
 #include "node/access.h"
 
-enum { WIRE_VERSION = 3, WIRE_REQUESTS = 16 }; /* the kinds of requests begin there */
+enum { WIRE_VERSION = 4, WIRE_REQUESTS = 16 }; /* the kinds of requests begin there */
 
 typedef enum WireKind {
     WIRE_HELLO = 1, /* u32 version, u64 pid of the owner */
@@ -60,7 +60,7 @@ int wire_send_wait(int fd, WireKind kind, Slice payload, const WireWait *wait);
 int wire_send(int fd, WireKind kind, Slice payload);
 
 /* Receives a frame; the payload replaces what is in `payload`. SAP_NOTFOUND: the other side closed
- * the connection between frames. SAP_IO. SAP_INVALID: longer than a frame can be. SAP_NOMEM. */
+ * the connection between frames. SAP_IO. SAP_INVALID: longer than a frame can be. SAP_NOMEM: the frame was read and dropped. */
 int wire_receive_wait(int fd, WireKind *kind_out, Buf *payload, const WireWait *wait);
 int wire_receive(int fd, WireKind *kind_out, Buf *payload);
 

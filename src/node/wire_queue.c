@@ -85,7 +85,8 @@ int wire_put_claim(Buf *buf, const AccessClaim *claim)
     int rc = buf_append_u32le(buf, claim->lease_ms);
 
     rc = rc == SAP_OK ? buf_append_u32le(buf, claim->wait_ms) : rc;
-    return rc == SAP_OK ? buf_append_u32le(buf, claim->max) : rc;
+    rc = rc == SAP_OK ? buf_append_u32le(buf, claim->max) : rc;
+    return rc == SAP_OK ? buf_append_u32le(buf, claim->attempts) : rc;
 }
 
 int wire_get_claim(ByteReader *reader, AccessClaim *claim_out)
@@ -94,6 +95,7 @@ int wire_get_claim(ByteReader *reader, AccessClaim *claim_out)
 
     rc = rc == SAP_OK ? reader_u32le(reader, &claim_out->wait_ms) : rc;
     rc = rc == SAP_OK ? reader_u32le(reader, &claim_out->max) : rc;
+    rc = rc == SAP_OK ? reader_u32le(reader, &claim_out->attempts) : rc;
     return rc == SAP_OK && (claim_out->max == 0 || claim_out->max > ACCESS_CLAIM_MAX) ? SAP_INVALID
                                                                                       : rc;
 }
@@ -106,6 +108,7 @@ int wire_put_message(Buf *buf, const AccessMessage *m)
     rc = rc == SAP_OK ? buf_append_u32le(buf, m->attempts) : rc;
     rc = rc == SAP_OK ? put_i64(buf, m->sent_ms) : rc;
     rc = rc == SAP_OK ? put_i64(buf, m->deadline_ms) : rc;
+    rc = rc == SAP_OK ? put_i64(buf, m->due_ms) : rc;
     rc = rc == SAP_OK ? buf_append_u8(buf, m->leased) : rc;
     rc = rc == SAP_OK ? wire_put_slice(buf, m->id) : rc;
     rc = rc == SAP_OK ? wire_put_bound(buf, m->trace) : rc;
@@ -122,6 +125,7 @@ int wire_get_message(ByteReader *reader, AccessMessage *message_out)
     rc = rc == SAP_OK ? reader_u32le(reader, &m.attempts) : rc;
     rc = rc == SAP_OK ? get_i64(reader, &m.sent_ms) : rc;
     rc = rc == SAP_OK ? get_i64(reader, &m.deadline_ms) : rc;
+    rc = rc == SAP_OK ? get_i64(reader, &m.due_ms) : rc;
     rc = rc == SAP_OK ? reader_u8(reader, &leased) : rc;
     rc = rc == SAP_OK ? wire_get_slice(reader, &m.id) : rc;
     rc = rc == SAP_OK ? wire_get_bound(reader, &m.trace) : rc;
@@ -136,7 +140,8 @@ int wire_put_end(Buf *buf, const AccessEnd *end)
     int rc = buf_append_u8(buf, (uint8_t)end->op);
 
     rc = rc == SAP_OK ? buf_append_u32le(buf, (uint32_t)end->rc) : rc;
-    return rc == SAP_OK ? put_i64(buf, end->ms) : rc;
+    rc = rc == SAP_OK ? put_i64(buf, end->ms) : rc;
+    return rc == SAP_OK ? buf_append_u32le(buf, end->attempts) : rc;
 }
 
 int wire_get_end(ByteReader *reader, AccessEnd *end_out)
@@ -147,9 +152,11 @@ int wire_get_end(ByteReader *reader, AccessEnd *end_out)
 
     rc = rc == SAP_OK ? get_i32(reader, &code) : rc;
     rc = rc == SAP_OK ? get_i64(reader, &end_out->ms) : rc;
+    rc = rc == SAP_OK ? reader_u32le(reader, &end_out->attempts) : rc;
     end_out->op = (AccessEndOp)op;
     end_out->rc = code;
-    return rc == SAP_OK && (op > ACCESS_TOUCH || end_out->ms < 0) ? SAP_INVALID : rc;
+    int64_t least_ms = op == ACCESS_FAIL ? -1 : 0;
+    return rc == SAP_OK && (op > ACCESS_TOUCH || end_out->ms < least_ms) ? SAP_INVALID : rc;
 }
 
 int wire_put_lease(Buf *buf, const AccessLease *lease)
@@ -173,7 +180,8 @@ int wire_put_queue_stat(Buf *buf, const SapQueueStat *stat)
     rc = rc == SAP_OK ? buf_append_u64le(buf, stat->leased) : rc;
     rc = rc == SAP_OK ? buf_append_u64le(buf, stat->delayed) : rc;
     rc = rc == SAP_OK ? buf_append_u64le(buf, stat->dead_letters) : rc;
-    return rc == SAP_OK ? put_i64(buf, stat->oldest_ms) : rc;
+    rc = rc == SAP_OK ? put_i64(buf, stat->oldest_ms) : rc;
+    return rc == SAP_OK ? buf_append_u64le(buf, stat->retrying) : rc;
 }
 
 int wire_get_queue_stat(ByteReader *reader, SapQueueStat *stat_out)
@@ -183,7 +191,8 @@ int wire_get_queue_stat(ByteReader *reader, SapQueueStat *stat_out)
     rc = rc == SAP_OK ? reader_u64le(reader, &stat_out->leased) : rc;
     rc = rc == SAP_OK ? reader_u64le(reader, &stat_out->delayed) : rc;
     rc = rc == SAP_OK ? reader_u64le(reader, &stat_out->dead_letters) : rc;
-    return rc == SAP_OK ? get_i64(reader, &stat_out->oldest_ms) : rc;
+    rc = rc == SAP_OK ? get_i64(reader, &stat_out->oldest_ms) : rc;
+    return rc == SAP_OK ? reader_u64le(reader, &stat_out->retrying) : rc;
 }
 
 int wire_put_letter(Buf *buf, const AccessLetter *letter)

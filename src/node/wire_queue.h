@@ -20,15 +20,16 @@ int wire_get_name(ByteReader *reader, WireName *name_out);
 int wire_put_push(Buf *buf, const AccessPush *push);
 int wire_get_push(ByteReader *reader, AccessPush *push_out);
 
-/* u32 lease, u32 wait, u32 max */
+/* u32 lease, u32 wait, u32 max, u32 attempts */
 int wire_put_claim(Buf *buf, const AccessClaim *claim);
 int wire_get_claim(ByteReader *reader, AccessClaim *claim_out);
 
-/* u64 seq, u64 token, u32 attempts, i64 sent, i64 deadline, u8 leased, id, trace, payload */
+/* u64 seq, u64 token, u32 attempts, i64 sent, i64 deadline, i64 due, u8 leased, id, trace,
+ * payload */
 int wire_put_message(Buf *buf, const AccessMessage *m);
 int wire_get_message(ByteReader *reader, AccessMessage *message_out);
 
-/* u8 op, i32 rc, i64 ms */
+/* u8 op, i32 rc, i64 ms, u32 attempts */
 int wire_put_end(Buf *buf, const AccessEnd *end);
 int wire_get_end(ByteReader *reader, AccessEnd *end_out);
 
@@ -36,7 +37,7 @@ int wire_get_end(ByteReader *reader, AccessEnd *end_out);
 int wire_put_lease(Buf *buf, const AccessLease *lease);
 int wire_get_lease(ByteReader *reader, AccessLease *lease_out);
 
-/* u64 ready, u64 leased, u64 delayed, u64 dead letters, i64 oldest */
+/* u64 ready, u64 leased, u64 delayed, u64 dead letters, i64 oldest, u64 retrying */
 int wire_put_queue_stat(Buf *buf, const SapQueueStat *stat);
 int wire_get_queue_stat(ByteReader *reader, SapQueueStat *stat_out);
 

@@ -25,8 +25,8 @@ static int run_block(SapRunnerTxCtxV0 *ctx, void *fn_ctx)
                             .attempt_id = block->claim != NULL ? block->claim->token : 0,
                             .random = core->random,
                             .random_ctx = core->random_ctx,
-                            .log_sink = core->log_sink,
-                            .log_ctx = core->log_ctx};
+                            .log_sink = core->reports.log,
+                            .log_ctx = core->reports.log_ctx};
 
     return block->handler->atomic(&host, block->msg, block->handler->ctx);
 }
@@ -69,6 +69,14 @@ static void gate(int enter, void *ctx)
     }
 }
 
+/* Time hooks know milliseconds: a part of one is one. */
+static void sleep_by_hook(uint32_t us, void *ctx)
+{
+    const SapRunnerV0TimeHooks *time = &((const SapRunnerV0 *)ctx)->core->time;
+
+    time->sleep_ms(us / 1000 + (us % 1000 != 0), time->ctx);
+}
+
 int attempt_handler_run(SapRunnerV0 *runner, const SapRunnerV0Handler *handler,
                         const SapRunnerV0Message *msg, const SapRunnerV0Claim *claim,
                         AttemptRefused *refused_out)
@@ -96,6 +104,8 @@ int attempt_handler_run(SapRunnerV0 *runner, const SapRunnerV0Handler *handler,
         .backoff_max_us = core->policy.attempt_backoff_max_us,
         .random = core->random,
         .random_ctx = core->random_ctx,
+        .sleep_us = core->time.sleep_ms != NULL ? sleep_by_hook : NULL,
+        .sleep_ctx = runner,
         .gate = core->gate != NULL ? gate : NULL,
         .gate_ctx = runner,
         .block = run_block,
@@ -105,7 +115,9 @@ int attempt_handler_run(SapRunnerV0 *runner, const SapRunnerV0Handler *handler,
     };
     rc = sap_runner_attempt_v0_run(&attempt, &stats);
     *refused_out = block.refused;
-    if (stats.lsn != 0) {
+    if (stats.lsn != 0 && handler->read_only) {
+        runner_relies_on(runner, stats.lsn);
+    } else if (stats.lsn != 0) {
         runner_committed(runner, stats.lsn, stats.commit_latency_us);
     }
     if (stats.retries > 0) {

@@ -3,8 +3,10 @@
 
 #include "common/assert.h"
 #include "common/clock.h"
+#include "common/options.h"
 #include "common/random.h"
 #include "runner/durable.h"
+#include "runner/scheduler_v0.h"
 #include "runner/txctx_v0.h"
 
 #include <time.h>
@@ -12,18 +14,6 @@
 enum { KNOWN_FLAGS = SAP_RUNNER_ATTEMPT_V0_READ_ONLY | SAP_RUNNER_ATTEMPT_V0_NO_WAIT };
 
 /* ---- Waiting -------------------------------------------------------------------------------- */
-
-uint32_t attempt_backoff_us(uint32_t backoff_us, uint32_t max_us, uint32_t n, uint32_t dice)
-{
-    uint64_t most = backoff_us;
-
-    for (uint32_t i = 0; i < n && most < max_us; i++) {
-        most *= 2;
-    }
-    most = most > max_us ? max_us : most;
-    uint64_t least = most - most / 2;
-    return (uint32_t)(least + dice % (most - least + 1));
-}
 
 static void back_off(const SapRunnerAttemptV0 *attempt, uint32_t n)
 {
@@ -37,7 +27,7 @@ static void back_off(const SapRunnerAttemptV0 *attempt, uint32_t n)
     } else if (random_fill(NULL, &dice, sizeof dice) != SAP_OK) {
         dice = 0; /* jitter is a courtesy: without it attempts are only less fair */
     }
-    uint32_t us = attempt_backoff_us(backoff_us, max_us, n, dice);
+    uint32_t us = (uint32_t)scheduler_backoff(backoff_us, max_us, n, dice);
     if (attempt->sleep_us != NULL) {
         attempt->sleep_us(us, attempt->sleep_ctx);
         return;
@@ -96,21 +86,23 @@ static int commit_block(const SapRunnerAttemptV0 *attempt, SapRunnerTxCtxV0 *ctx
         sap_txn_abort(txn);
         return rc;
     }
-    uint64_t begin_ns = clock_mono_ns(NULL);
-    rc = (attempt->flags & SAP_RUNNER_ATTEMPT_V0_NO_WAIT) != 0
-             ? sap_txn_commit_async(txn, &stats->lsn)
-             : sap_txn_commit(txn);
-    stats->commit_latency_us = (clock_mono_ns(NULL) - begin_ns) / 1000;
-    return rc;
+    return (attempt->flags & SAP_RUNNER_ATTEMPT_V0_NO_WAIT) != 0
+               ? sap_txn_commit_async(txn, &stats->lsn)
+               : sap_txn_commit(txn);
 }
 
 static int commit_in_gate(const SapRunnerAttemptV0 *attempt, SapRunnerTxCtxV0 *ctx, uint64_t base,
                           SapRunnerAttemptV0Stats *stats)
 {
+    uint64_t started_ns = clock_mono_ns(NULL);
+
     if (attempt->gate != NULL) {
         attempt->gate(1, attempt->gate_ctx);
     }
     int rc = commit_block(attempt, ctx, base, stats);
+    if (rc == SAP_OK) {
+        stats->commit_latency_us = (clock_mono_ns(NULL) - started_ns) / 1000;
+    }
     if (attempt->gate != NULL) {
         attempt->gate(0, attempt->gate_ctx);
     }
@@ -161,14 +153,18 @@ static int run_until_done(const SapRunnerAttemptV0 *attempt, SapRunnerTxCtxV0 *c
     }
 }
 
-int sap_runner_attempt_v0_run(const SapRunnerAttemptV0 *attempt, SapRunnerAttemptV0Stats *stats_out)
+OPTIONS_LAYOUT(SapRunnerAttemptV0, gate_ctx, gate_ctx);
+
+int sap_runner_attempt_v0_run(const SapRunnerAttemptV0 *given, SapRunnerAttemptV0Stats *stats_out)
 {
+    SapRunnerAttemptV0 known;
+    const SapRunnerAttemptV0 *attempt = &known;
     SapRunnerAttemptV0Stats stats = {0};
     SapRunnerTxCtxV0 *made = NULL;
     int rc = SAP_ERROR;
 
-    if (attempt != NULL && attempt->db != NULL && attempt->block != NULL &&
-        (attempt->flags & ~(unsigned)KNOWN_FLAGS) == 0 &&
+    if (OPTIONS_READ(SapRunnerAttemptV0, &known, given) == SAP_OK && attempt->db != NULL &&
+        attempt->block != NULL && (attempt->flags & ~(unsigned)KNOWN_FLAGS) == 0 &&
         (attempt->ctx == NULL || (attempt->ctx->db == attempt->db && !attempt->ctx->running))) {
         rc = attempt->ctx != NULL ? SAP_OK : sap_runner_txctx_v0_create(attempt->db, &made);
     }

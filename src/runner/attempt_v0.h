@@ -6,8 +6,8 @@
  * Invariants:
  *  1. The snapshot is over before the write transaction begins: a block never holds pages while it
  *     waits for the writer.
- *  2. Validation is left out exactly when nothing was committed in between: the transaction begins on
- *     the commit that the snapshot was of.
+ *  2. Validation is left out exactly when nothing was committed in between: the transaction begins
+ *     on the commit that the snapshot was of.
  *  3. Nothing is answered that a crash could take back (unless SAP_RUNNER_ATTEMPT_V0_NO_WAIT): a
  *     block that has written nothing waits for what it has read. */
 #ifndef SAPLING_RUNNER_ATTEMPT_V0_H
@@ -17,9 +17,5 @@
 
 /* The policy's defaults. */
 enum { ATTEMPT_BACKOFF_US = 250, ATTEMPT_BACKOFF_MAX_US = 10000 };
-
-/* How long to wait before retry `n`, from 0 on: the backoff doubled n times, at most the maximum;
- * of that a part between the half and all of it, as `dice` says. */
-uint32_t attempt_backoff_us(uint32_t backoff_us, uint32_t max_us, uint32_t n, uint32_t dice);
 
 #endif

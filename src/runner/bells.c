@@ -1,7 +1,7 @@
 /* bells.c - see bells.h. */
 #include "runner/bells.h"
 
-#include "common/sync.h"
+#include "common/fork.h"
 
 #include <stddef.h>
 
@@ -14,13 +14,28 @@ typedef struct BellList {
 
 static BellList bells = {.lock = MUTEX_STATIC};
 
-void bells_add(Bell *bell)
+/* A child has none of the workers that the bells would wake. */
+static void forget_bells(void)
 {
+    bells.first = NULL;
+    atomic_store_full(&bells.count, 0);
+}
+
+static ForkGuard bells_guard = {.lock = &bells.lock, .in_child = forget_bells};
+
+int bells_add(Bell *bell)
+{
+    int rc = fork_guard(&bells_guard);
+
+    if (rc != SAP_OK) {
+        return rc;
+    }
     mutex_lock(&bells.lock);
     bell->next = bells.first;
     bells.first = bell;
     atomic_store_full(&bells.count, atomic_load_relaxed(&bells.count) + 1);
     mutex_unlock(&bells.lock);
+    return SAP_OK;
 }
 
 void bells_remove(Bell *bell)

@@ -28,7 +28,7 @@ static int put_row(Txn *txn, const RowKey *key, uint32_t attempts, int why, cons
 
 /* Under the next number that is free, which all but rows of somebody else leave it. */
 static int put_anywhere(Txn *txn, uint64_t worker, uint32_t attempts, int why, const void *frame,
-                        uint32_t frame_len)
+                        uint32_t frame_len, uint64_t *seq_out)
 {
     int rc = SAP_EXISTS;
 
@@ -36,7 +36,8 @@ static int put_anywhere(Txn *txn, uint64_t worker, uint32_t attempts, int why, c
         uint64_t number;
         rc = row_take_number(txn, "inbox", NULL, &number);
         if (rc == SAP_OK) {
-            RowKey key = row_message_key(worker, number | ROW_NORMAL_BIT);
+            *seq_out = number | ROW_NORMAL_BIT;
+            RowKey key = row_message_key(worker, *seq_out);
             rc = put_row(txn, &key, attempts, why, frame, frame_len);
         }
     }
@@ -55,7 +56,8 @@ static int put_letter(Txn *txn, uint64_t worker, const RowKey *key, uint32_t att
         if (copy == NULL) {
             return SAP_NOMEM;
         }
-        rc = put_anywhere(txn, worker, attempts, why, copy, frame_len);
+        uint64_t seq;
+        rc = put_anywhere(txn, worker, attempts, why, copy, frame_len, &seq);
         mem_free(MEM_RUNNER, copy, frame_len);
     }
     return rc;
@@ -64,7 +66,6 @@ static int put_letter(Txn *txn, uint64_t worker, const RowKey *key, uint32_t att
 int dead_letter_move_row(Txn *txn, uint64_t worker, uint64_t seq, uint32_t attempts, int why)
 {
     RowKey key = row_message_key(worker, seq);
-    SapRunnerV0Message msg;
     const void *frame;
     uint32_t frame_len;
     int rc = txn_get_dbi(txn, WIT_DBI_INBOX, key.bytes, sizeof key.bytes, &frame, &frame_len);
@@ -74,10 +75,7 @@ int dead_letter_move_row(Txn *txn, uint64_t worker, uint64_t seq, uint32_t attem
         rc = put_letter(txn, worker, &key, attempts, why, frame, frame_len);
     }
     if (rc == SAP_OK) {
-        rc = txn_get_dbi(txn, WIT_DBI_INBOX, key.bytes, sizeof key.bytes, &frame, &frame_len);
-    }
-    if (rc == SAP_OK && sap_runner_wire_v0_decode_message(frame, frame_len, &msg) == SAP_OK) {
-        rc = dedupe_set_retries(txn, worker, msg.message_id, msg.message_id_len, 0);
+        rc = dedupe_set_retries(txn, WIT_DBI_INBOX, &key, 0);
     }
     if (rc == SAP_OK) {
         rc = txn_del_dbi(txn, WIT_DBI_INBOX, key.bytes, sizeof key.bytes);
@@ -89,9 +87,15 @@ int dead_letter_move_row(Txn *txn, uint64_t worker, uint64_t seq, uint32_t attem
     return rc;
 }
 
-int dead_letter_put(Txn *txn, uint64_t worker, const void *frame, uint32_t frame_len, int why)
+int dead_letter_put_garbage(Txn *txn, uint64_t worker, const void *bytes, uint32_t len,
+                            MailboxLog *log)
 {
-    return put_anywhere(txn, worker, 0, why, frame, frame_len);
+    SapRunnerV0Claim claim = {
+        .worker = worker, .frame = (void *)(uintptr_t)bytes, .frame_len = len};
+    int rc = put_anywhere(txn, worker, 0, SAP_INVALID, bytes, len, &claim.seq);
+
+    return rc == SAP_OK ? mailbox_note(log, SAP_RUNNER_V0_LOG_DEAD_LETTERED, &claim, SAP_INVALID, 0)
+                        : rc;
 }
 
 int sap_runner_dead_letter_v0_move(SapTxnCtx *txn, const SapRunnerV0Claim *claim, int why)

@@ -11,66 +11,86 @@
 
 enum {
     ID_KEPT_WHOLE = 256,
-    ID_KEY_ROOM = 6 + 8 + ID_KEPT_WHOLE, /* "retry:" and the worker before the id */
+    SEEN_KEY_ROOM = 5 + 8 + ID_KEPT_WHOLE, /* "seen:" and the worker before the id */
+    RETRY_KEY_SIZE = 6 + 1 + ROW_KEY_SIZE, /* "retry:" and the table before the row */
     SEEN_SIZE = 17
 };
 
-typedef struct IdKey {
-    uint8_t bytes[ID_KEY_ROOM];
-    uint32_t len;
-} IdKey;
+/* ---- Failed attempts ------------------------------------------------------------------------ */
 
-/* A long id is its hash, so that the key fits every page size. */
-static IdKey id_key(bool seen, uint64_t worker, const void *id, uint32_t id_len)
+typedef struct RetryKey {
+    uint8_t bytes[RETRY_KEY_SIZE];
+} RetryKey;
+
+static RetryKey retry_key(uint32_t dbi, const RowKey *row)
 {
-    IdKey key;
-    uint8_t hash[HASH128_SIZE];
+    RetryKey key = {{0}};
     Buf buf = buf_in(key.bytes, sizeof key.bytes);
-    CodecBytes bytes = {(uint8_t *)(uintptr_t)id, id_len};
-    int rc;
+    WitRuntimeRetryKey fields = {(uint8_t)dbi,
+                                 {(uint8_t *)(uintptr_t)row->bytes, sizeof row->bytes}};
 
-    if (id_len > ID_KEPT_WHOLE) {
-        hash_bytes128(id, id_len, hash);
-        bytes = (CodecBytes){hash, sizeof hash};
-    }
-    rc = seen ? wit_runtime_seen_key_encode(&(WitRuntimeSeenKey){worker, bytes}, &buf, NULL)
-              : wit_runtime_retry_key_encode(&(WitRuntimeRetryKey){worker, bytes}, &buf, NULL);
-    SAP_ASSERT(rc == SAP_OK && buf.data == key.bytes);
-    key.len = (uint32_t)buf.len;
+    SAP_ASSERT(dbi == WIT_DBI_INBOX || dbi == WIT_DBI_TIMERS);
+    int rc = wit_runtime_retry_key_encode(&fields, &buf, NULL);
+    SAP_ASSERT(rc == SAP_OK && buf.data == key.bytes && buf.len == sizeof key.bytes);
     return key;
 }
 
-int dedupe_retries(Txn *txn, uint64_t worker, const void *id, uint32_t id_len, uint32_t *count_out)
+int dedupe_retries(Txn *txn, uint32_t dbi, const RowKey *row, uint32_t *count_out)
 {
-    IdKey key = id_key(false, worker, id, id_len);
-    WitRuntimeRetryValue row = {0};
+    RetryKey key = retry_key(dbi, row);
+    WitRuntimeRetryValue value = {0};
     const void *val;
     uint32_t val_len;
-    int rc = txn_get_dbi(txn, WIT_DBI_DEDUPE, key.bytes, key.len, &val, &val_len);
+    int rc = txn_get_dbi(txn, WIT_DBI_DEDUPE, key.bytes, sizeof key.bytes, &val, &val_len);
 
     if (rc == SAP_OK) {
-        rc = row_decoded(wit_runtime_retry_value_decode(val, val_len, &row, NULL));
+        rc = row_decoded(wit_runtime_retry_value_decode(val, val_len, &value, NULL));
     }
     if (rc == SAP_OK || rc == SAP_NOTFOUND) {
-        *count_out = row.count;
+        *count_out = value.count;
         return SAP_OK;
     }
     return rc;
 }
 
-int dedupe_set_retries(Txn *txn, uint64_t worker, const void *id, uint32_t id_len, uint32_t count)
+int dedupe_set_retries(Txn *txn, uint32_t dbi, const RowKey *row, uint32_t count)
 {
-    IdKey key = id_key(false, worker, id, id_len);
+    RetryKey key = retry_key(dbi, row);
 
     if (count == 0) {
-        int rc = txn_del_dbi(txn, WIT_DBI_DEDUPE, key.bytes, key.len);
+        int rc = txn_del_dbi(txn, WIT_DBI_DEDUPE, key.bytes, sizeof key.bytes);
         return rc == SAP_NOTFOUND ? SAP_OK : rc;
     }
     uint8_t bytes[4];
     Buf buf = buf_in(bytes, sizeof bytes);
     int rc = wit_runtime_retry_value_encode(&(WitRuntimeRetryValue){count}, &buf, NULL);
     SAP_ASSERT(rc == SAP_OK && buf.data == bytes);
-    return txn_put_dbi(txn, WIT_DBI_DEDUPE, key.bytes, key.len, bytes, (uint32_t)buf.len);
+    return txn_put_dbi(txn, WIT_DBI_DEDUPE, key.bytes, sizeof key.bytes, bytes, (uint32_t)buf.len);
+}
+
+/* ---- Ids that were handled ------------------------------------------------------------------ */
+
+typedef struct SeenKey {
+    uint8_t bytes[SEEN_KEY_ROOM];
+    uint32_t len;
+} SeenKey;
+
+/* A long id is its hash, so that the key fits every page size. */
+static SeenKey seen_key(uint64_t worker, const void *id, uint32_t id_len)
+{
+    SeenKey key;
+    uint8_t hash[HASH128_SIZE];
+    Buf buf = buf_in(key.bytes, sizeof key.bytes);
+    CodecBytes bytes = {(uint8_t *)(uintptr_t)id, id_len};
+
+    if (id_len > ID_KEPT_WHOLE) {
+        hash_bytes128(id, id_len, hash);
+        bytes = (CodecBytes){hash, sizeof hash};
+    }
+    int rc = wit_runtime_seen_key_encode(&(WitRuntimeSeenKey){worker, bytes}, &buf, NULL);
+    SAP_ASSERT(rc == SAP_OK && buf.data == key.bytes);
+    key.len = (uint32_t)buf.len;
+    return key;
 }
 
 /* A time before 1970 has expired by any clock that a program meets. */
@@ -79,7 +99,7 @@ static uint64_t ttl_time(int64_t ms)
     return ms < 0 ? 0 : (uint64_t)ms;
 }
 
-static int read_seen(Txn *txn, const IdKey *key, int64_t now_ms, WitRuntimeSeenValue *row_out)
+static int read_seen(Txn *txn, const SeenKey *key, int64_t now_ms, WitRuntimeSeenValue *row_out)
 {
     const void *val;
     uint32_t val_len;
@@ -108,7 +128,7 @@ int sap_runner_dedupe_v0_seen(SapTxnCtx *txn, int64_t worker_id, const void *id,
         seen_out == NULL) {
         return SAP_ERROR;
     }
-    IdKey key = id_key(true, (uint64_t)worker_id, id, id_len);
+    SeenKey key = seen_key((uint64_t)worker_id, id, id_len);
     int rc = read_seen(txn, &key, now_ms, &row);
     if (rc != SAP_OK && rc != SAP_NOTFOUND) {
         return rc;
@@ -129,7 +149,7 @@ int sap_runner_dedupe_v0_accept(SapTxnCtx *txn, int64_t worker_id, const void *i
     if (worker_id < 0 || id == NULL || id_len == 0 || (payload == NULL && payload_len > 0)) {
         return SAP_ERROR;
     }
-    IdKey key = id_key(true, (uint64_t)worker_id, id, id_len);
+    SeenKey key = seen_key((uint64_t)worker_id, id, id_len);
     uint64_t now = ttl_time(now_ms);
     uint64_t expiry = ttl_ms > UINT64_MAX - now ? UINT64_MAX : now + ttl_ms;
     encode_seen(&(WitRuntimeSeenValue){.accepted = true,
@@ -144,7 +164,7 @@ int dedupe_note_again(Txn *txn, uint64_t worker, const void *id, uint32_t id_len
 {
     uint8_t bytes[SEEN_SIZE];
     WitRuntimeSeenValue row;
-    IdKey key = id_key(true, worker, id, id_len);
+    SeenKey key = seen_key(worker, id, id_len);
     int rc = read_seen(txn, &key, now_ms, &row);
 
     if (rc != SAP_OK) {

@@ -55,7 +55,8 @@ static int copy_next(DB *db, uint32_t dbi, const Buf *after, const void *end, ui
 }
 
 /* Removes the row if it is as it was. */
-static int remove_same(DB *db, uint32_t dbi, const Buf *key, const Buf *val, uint32_t *taken)
+static int remove_same(DB *db, uint32_t dbi, const DrainRange *range, const Buf *key,
+                       const Buf *val, uint32_t *taken)
 {
     const void *now;
     uint32_t now_len;
@@ -73,6 +74,9 @@ static int remove_same(DB *db, uint32_t dbi, const Buf *key, const Buf *val, uin
     }
     if (rc == SAP_OK) {
         rc = txn_del_dbi(txn, dbi, key->data, (uint32_t)key->len);
+    }
+    if (rc == SAP_OK && range->removed != NULL) {
+        rc = range->removed(txn, key->data, (uint32_t)key->len);
     }
     if (rc != SAP_OK) {
         txn_abort(txn);
@@ -104,7 +108,7 @@ int drain_rows(DB *db, uint32_t dbi, const DrainRange *range, uint32_t max, drai
         }
         int answer = fn(key.data, (uint32_t)key.len, val.data, (uint32_t)val.len, ctx);
         if (answer == SAP_OK) {
-            rc = remove_same(db, dbi, &key, &val, &taken);
+            rc = remove_same(db, dbi, range, &key, &val, &taken);
         } else if (answer != SAP_BUSY) {
             rc = answer;
         }

@@ -14,12 +14,14 @@
 typedef int (*drain_fn)(const void *key, uint32_t key_len, const void *val, uint32_t val_len,
                         void *ctx);
 
-/* Rows with keys above `after` and below `end`; NULL is no bound. */
+/* Rows with keys above `after` and below `end`; NULL is no bound. `removed` (may be NULL) removes
+ * what belongs to a row in the transaction that removes the row. */
 typedef struct DrainRange {
     const void *after;
     uint32_t after_len;
     const void *end;
     uint32_t end_len;
+    int (*removed)(Txn *txn, const void *key, uint32_t key_len);
 } DrainRange;
 
 /* Offers up to `max` rows of the range from the first on. *taken_out (may be NULL) counts those

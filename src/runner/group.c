@@ -1,6 +1,7 @@
 /* group.c - several workers of one configuration, each in a thread of its own. */
 #include "common/mem.h"
-#include "sapling/runner_v0.h"
+#include "common/options.h"
+#include "runner/worker.h"
 
 struct SapRunnerV0Group {
     uint32_t count; /* of those started */
@@ -14,11 +15,17 @@ static size_t group_size(uint32_t room)
     return sizeof(SapRunnerV0Group) + room * sizeof(SapRunnerV0Worker);
 }
 
-int sap_runner_v0_group_start(const SapRunnerV0GroupConfig *config, SapRunnerV0Group **group_out)
+OPTIONS_LAYOUT(SapRunnerV0GroupConfig, worker.runner.random_ctx, worker);
+
+int sap_runner_v0_group_start(const SapRunnerV0GroupConfig *given, SapRunnerV0Group **group_out)
 {
-    if (config == NULL || group_out == NULL) {
+    SapRunnerV0GroupConfig known;
+    const SapRunnerV0GroupConfig *config = &known;
+
+    if (group_out == NULL || OPTIONS_READ(SapRunnerV0GroupConfig, &known, given) != SAP_OK) {
         return SAP_ERROR;
     }
+    known.worker.size = sizeof known.worker; /* it was read as a part of the group's */
     uint32_t count = config->worker_count > 0 ? config->worker_count : 1;
     if (!config->shared_inbox && config->worker.runner.worker_id > INT64_MAX - count) {
         return SAP_ERROR;
@@ -60,6 +67,11 @@ int sap_runner_v0_group_stop(SapRunnerV0Group *group)
 {
     if (group == NULL) {
         return SAP_OK;
+    }
+    for (uint32_t i = 0; i < group->count; i++) {
+        if (worker_is_inside(&group->workers[i])) {
+            return SAP_BUSY;
+        }
     }
     for (uint32_t i = 0; i < group->count; i++) {
         sap_runner_v0_worker_request_stop(&group->workers[i]);

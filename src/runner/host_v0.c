@@ -184,8 +184,8 @@ static int lease_of_name(SapRunnerHostV0 *host, const void *name, uint32_t name_
     return rc == SAP_OK ? lease_decode(val, val_len, lease_out) : rc;
 }
 
-/* The next token. Its mark is not that of claims, which every claim moves: a block that reads it would
- * conflict with all of them. The highest bit keeps the two kinds apart. */
+/* The next token. Its mark is not that of claims, which every claim moves: a block that reads it
+ * would conflict with all of them. The highest bit keeps the two kinds apart. */
 static int take_token(SapRunnerHostV0 *host, uint64_t *token_out)
 {
     char key[ROW_MARK_KEY_MAX];

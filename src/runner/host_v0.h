@@ -3,8 +3,8 @@
  * A host is made for one run of a block and knows nothing but what it was made with, so that a run
  * has no effect except through its context.
  *
- *   - Rows of the runner's own tables can be read and not written; leases are the exception, and only
- *     those on names: their keys begin with 0xFF, where a worker's number has its sign.
+ *   - Rows of the runner's own tables can be read and not written; leases are the exception, and
+ *     only those on names: their keys begin with 0xFF, where a worker's number has its sign.
  *   - Two messages that one run sends never have the same id, unless the block gave it to both. */
 #ifndef SAPLING_RUNNER_HOST_V0_H
 #define SAPLING_RUNNER_HOST_V0_H
@@ -22,7 +22,7 @@ struct SapRunnerHostV0 {
     uint32_t emitted;               /* messages sent so far, aborted nested blocks included */
     sap_runner_v0_random_fn random; /* NULL: the system's */
     void *random_ctx;
-    sap_runner_v0_log_sink log_sink; /* NULL: nobody listens */
+    sap_runner_v0_log_sink log_sink; /* NULL: none */
     void *log_ctx;
 };
 

@@ -15,7 +15,7 @@ int lease_jump_tokens(DB *db)
 {
     RowNumbers lost;
     Txn *txn;
-    int rc = txn_begin_rc(db, NULL, TXN_WAIT, &txn);
+    int rc = txn_begin_rc(db, NULL, TXN_WAIT | TXN_DRAIN, &txn);
 
     if (rc == SAP_READONLY) {
         return SAP_OK; /* a DB that is only looked at: nobody claims through it */

@@ -5,18 +5,21 @@
 #include "common/bytes.h"
 #include "common/hash.h"
 #include "common/mem.h"
+#include "common/options.h"
 #include "runner/dead_letter_v0.h"
 #include "runner/dedupe_v0.h"
 #include "runner/durable.h"
 #include "runner/lease_v0.h"
 #include "runner/rows.h"
+#include "runner/scheduler_v0.h"
 #include "runner/wire_v0.h"
 
 #include <string.h>
 
 enum {
     WALK_MAX = 16,    /* leased rows walked over one by one before their number is made use of */
-    BATCH_IDS = 4096, /* ids that a batch tells apart without comparing */
+    BATCH_IDS = 4096, /* ids that a batch distinguishes without comparing */
+    MET_FIRST = 8,    /* room of a log when it gets its first row, doubled when it is full */
 };
 
 _Static_assert(sizeof(((MailboxRange *)0)->lo) == ROW_KEY_SIZE, "a range is two keys");
@@ -189,7 +192,6 @@ int mailbox_put_claimed(Txn *txn, const SapRunnerV0ClaimOptions *options, const 
     SapRunnerV0Message msg;
     SapRunnerV0Claim claim = {0};
     uint64_t seq;
-    uint32_t failed;
     int rc = wire_rc(sap_runner_wire_v0_decode_message(frame, frame_len, &msg));
 
     SAP_ASSERT(rc != SAP_OK || msg.to_worker == options->worker_id);
@@ -199,16 +201,12 @@ int mailbox_put_claimed(Txn *txn, const SapRunnerV0ClaimOptions *options, const 
         rc = SAP_NOMEM;
     }
     if (rc == SAP_OK) {
-        rc = dedupe_retries(txn, (uint64_t)msg.to_worker, msg.message_id, msg.message_id_len,
-                            &failed);
-    }
-    if (rc == SAP_OK) {
         /* `frame` is a row of another table, and may have moved once a number is taken. */
         rc = append(txn, NULL, (uint64_t)msg.to_worker, msg.flags, claim.frame, claim.frame_len,
                     MAILBOX_REQUEUE_SLOTS, &seq);
     }
     if (rc == SAP_OK) {
-        rc = claim_row(txn, NULL, options, (uint64_t)options->worker_id, seq, failed + 1, &claim);
+        rc = claim_row(txn, NULL, options, (uint64_t)options->worker_id, seq, 1, &claim);
     }
     if (rc != SAP_OK) {
         sap_runner_v0_claim_release(&claim);
@@ -220,25 +218,41 @@ int mailbox_put_claimed(Txn *txn, const SapRunnerV0ClaimOptions *options, const 
 
 void mailbox_log_release(MailboxLog *log)
 {
-    for (uint32_t i = 0; i < log->count; i++) {
+    for (size_t i = 0; i < log->count; i++) {
         sap_runner_v0_claim_release(&log->met[i].claim);
     }
-    mem_free(MEM_RUNNER, log->met, MAILBOX_MET_MAX * sizeof *log->met);
+    mem_free(MEM_RUNNER, log->met, log->room * sizeof *log->met);
     *log = (MailboxLog){0};
 }
 
-/* Keeps a copy of what was met; only key, token and frame of `claim` matter. */
-static int note(MailboxLog *log, SapRunnerV0LogKind kind, const SapRunnerV0Claim *claim, int why,
-                uint32_t detail)
+static int log_grow(MailboxLog *log)
 {
-    if (log == NULL || log->count == MAILBOX_MET_MAX) {
+    if (log->room > SIZE_MAX / 2 / sizeof *log->met) {
+        return SAP_NOMEM;
+    }
+    size_t room = log->room > 0 ? log->room * 2 : MET_FIRST;
+    MailboxMet *met = mem_alloc(MEM_RUNNER, room * sizeof *met);
+
+    if (met == NULL) {
+        return SAP_NOMEM;
+    }
+    if (log->count > 0) {
+        memcpy(met, log->met, log->count * sizeof *met);
+    }
+    mem_free(MEM_RUNNER, log->met, log->room * sizeof *log->met);
+    log->met = met;
+    log->room = room;
+    return SAP_OK;
+}
+
+int mailbox_note(MailboxLog *log, SapRunnerV0LogKind kind, const SapRunnerV0Claim *claim, int why,
+                 uint32_t detail)
+{
+    if (log == NULL) {
         return SAP_OK;
     }
-    if (log->met == NULL) {
-        log->met = mem_alloc(MEM_RUNNER, MAILBOX_MET_MAX * sizeof *log->met);
-        if (log->met == NULL) {
-            return SAP_NOMEM;
-        }
+    if (log->count == log->room && log_grow(log) != SAP_OK) {
+        return SAP_NOMEM;
     }
     MailboxMet met = {.kind = kind, .claim = *claim, .rc = why, .detail = detail};
     met.claim.frame = mem_copy(MEM_RUNNER, claim->frame, claim->frame_len);
@@ -263,7 +277,6 @@ static int end_expired(Txn *txn, const SapRunnerV0ClaimOptions *options, const E
                        SapRunnerV0ClaimReport *report, MailboxLog *log)
 {
     RowKey key = row_message_key((uint64_t)options->worker_id, expired->seq);
-    SapRunnerV0Message msg;
     const void *val;
     uint32_t val_len;
     int rc = txn_get_dbi(txn, WIT_DBI_INBOX, key.bytes, sizeof key.bytes, &val, &val_len);
@@ -279,9 +292,11 @@ static int end_expired(Txn *txn, const SapRunnerV0ClaimOptions *options, const E
                                   .token = expired->token,
                                   .frame = (void *)(uintptr_t)val,
                                   .frame_len = val_len};
-        rc = note(log, SAP_RUNNER_V0_LOG_LEASE_TIMEOUT, &claim, SAP_BUSY, expired->attempts);
+        rc =
+            mailbox_note(log, SAP_RUNNER_V0_LOG_LEASE_TIMEOUT, &claim, SAP_BUSY, expired->attempts);
         if (rc == SAP_OK && dead) {
-            rc = note(log, SAP_RUNNER_V0_LOG_DEAD_LETTERED, &claim, SAP_BUSY, expired->attempts);
+            rc = mailbox_note(log, SAP_RUNNER_V0_LOG_DEAD_LETTERED, &claim, SAP_BUSY,
+                              expired->attempts);
         }
     }
     if (rc != SAP_OK) {
@@ -292,10 +307,7 @@ static int end_expired(Txn *txn, const SapRunnerV0ClaimOptions *options, const E
         return dead_letter_move_row(txn, (uint64_t)options->worker_id, expired->seq,
                                     expired->attempts, SAP_BUSY);
     }
-    if (sap_runner_wire_v0_decode_message(val, val_len, &msg) == SAP_OK) {
-        rc = dedupe_set_retries(txn, (uint64_t)options->worker_id, msg.message_id,
-                                msg.message_id_len, expired->attempts);
-    }
+    rc = dedupe_set_retries(txn, WIT_DBI_INBOX, &key, expired->attempts);
     return rc == SAP_OK ? txn_del_dbi(txn, WIT_DBI_LEASES, key.bytes, sizeof key.bytes) : rc;
 }
 
@@ -426,7 +438,7 @@ static int walk_open(Txn *txn, int64_t worker_id, uint64_t count, Walk *walk)
     return rc;
 }
 
-/* Whether the message under the cursor is leased; the cursor of leases follows. */
+/* Finds out whether the message under the cursor is leased; the cursor of leases follows. */
 static int walk_leased(Walk *walk, bool *leased_out)
 {
     const void *key;
@@ -512,7 +524,8 @@ static int walk_jump(Txn *txn, Walk *walk, uint64_t from)
     return rc == SAP_OK ? walk_align(walk) : rc;
 }
 
-/* Copies number and frame of up to `max` messages that nobody holds. SAP_OK with 0: there is none. */
+/* Copies number and frame of up to `max` messages that nobody holds. SAP_OK with 0: there is
+ * none. */
 static int collect(Txn *txn, int64_t worker_id, SapRunnerV0Claim *claims, uint32_t max,
                    uint32_t *count_out)
 {
@@ -586,7 +599,7 @@ typedef struct Batch {
     uint64_t ids[BATCH_IDS / 64]; /* a bit for each hash of an id that is to come but once */
 } Batch;
 
-/* Whether the batch has a message of this id, both of which are flagged to be handled once. */
+/* Returns whether the batch has a message of this id that is also flagged to be handled once. */
 static bool batch_has_id(Batch *batch, const SapRunnerV0Message *msg)
 {
     uint64_t bit = hash_bytes(msg->message_id, msg->message_id_len, 0) % BATCH_IDS;
@@ -616,7 +629,7 @@ static int drop_seen(Batch *batch, const SapRunnerV0Claim *claim, const SapRunne
                      bool differs)
 {
     RowKey key = row_message_key(claim->worker, claim->seq);
-    int rc = note(batch->log, SAP_RUNNER_V0_LOG_DUPLICATE, claim, SAP_EXISTS, differs);
+    int rc = mailbox_note(batch->log, SAP_RUNNER_V0_LOG_DUPLICATE, claim, SAP_EXISTS, differs);
 
     batch->report.duplicates++;
     if (rc == SAP_OK) {
@@ -624,8 +637,8 @@ static int drop_seen(Batch *batch, const SapRunnerV0Claim *claim, const SapRunne
                                batch->options->now_ms);
     }
     if (rc == SAP_OK) {
-        /* Of an attempt that failed while another message of this id succeeded. */
-        rc = dedupe_set_retries(batch->txn, claim->worker, msg->message_id, msg->message_id_len, 0);
+        /* It may have failed before another message of its id succeeded. */
+        rc = dedupe_set_retries(batch->txn, WIT_DBI_INBOX, &key, 0);
     }
     return rc == SAP_OK ? txn_del_dbi(batch->txn, WIT_DBI_INBOX, key.bytes, sizeof key.bytes) : rc;
 }
@@ -652,7 +665,7 @@ static int take(Batch *batch, SapRunnerV0Claim *claim, Taken *taken_out)
     if (sap_runner_wire_v0_decode_message(claim->frame, claim->frame_len, &msg) != SAP_OK ||
         msg.to_worker != options->worker_id) {
         batch->report.dead++;
-        rc = note(batch->log, SAP_RUNNER_V0_LOG_DEAD_LETTERED, claim, SAP_INVALID, 0);
+        rc = mailbox_note(batch->log, SAP_RUNNER_V0_LOG_DEAD_LETTERED, claim, SAP_INVALID, 0);
         return rc == SAP_OK ? dead_letter_move_row(txn, claim->worker, claim->seq, 0, SAP_INVALID)
                             : rc;
     }
@@ -666,7 +679,8 @@ static int take(Batch *batch, SapRunnerV0Claim *claim, Taken *taken_out)
         return drop_seen(batch, claim, &msg, differs != 0);
     }
     if (rc == SAP_OK) {
-        rc = dedupe_retries(txn, claim->worker, msg.message_id, msg.message_id_len, &failed);
+        RowKey key = row_message_key(claim->worker, claim->seq);
+        rc = dedupe_retries(txn, WIT_DBI_INBOX, &key, &failed);
     }
     if (rc != SAP_OK) {
         return rc;
@@ -747,8 +761,8 @@ int mailbox_claim(Txn *txn, const SapRunnerV0ClaimOptions *options, SapRunnerV0C
     return SAP_OK;
 }
 
-/* Whether plain readers, who see what is on disk, find every message. A row is its message for ever:
- * numbers do not repeat. */
+/* Returns whether plain readers, who see what is on disk, find every message. Numbers do not
+ * repeat, so a row of that key is that message. */
 static bool all_durable(DB *db, const SapRunnerV0Claim *claims, uint32_t count)
 {
     const void *val;
@@ -776,11 +790,18 @@ int mailbox_wait_durable(DB *db, const SapRunnerV0Claim *claims, uint32_t count,
     return all_durable(db, claims, count) ? SAP_OK : durable_wait(db, base_lsn);
 }
 
+OPTIONS_LAYOUT(SapRunnerV0ClaimOptions, reserved, reserved);
+
 int sap_runner_mailbox_v0_claim(SapTxnCtx *txn, const SapRunnerV0ClaimOptions *options,
                                 SapRunnerV0Claim *claims, uint32_t max, uint32_t *count_out,
                                 SapRunnerV0ClaimReport *report_out)
 {
-    return mailbox_claim(txn, options, claims, max, count_out, report_out, NULL);
+    SapRunnerV0ClaimOptions known;
+
+    if (OPTIONS_READ(SapRunnerV0ClaimOptions, &known, options) != SAP_OK || known.reserved != 0) {
+        return SAP_ERROR;
+    }
+    return mailbox_claim(txn, &known, claims, max, count_out, report_out, NULL);
 }
 
 /* ---- Ends of a claim ------------------------------------------------------------------------ */
@@ -794,7 +815,7 @@ static int claim_check(Txn *txn, const SapRunnerV0Claim *claim)
     return lease_check(txn, key.bytes, sizeof key.bytes, claim->token, NULL);
 }
 
-/* Row and lease; the claim has been checked. */
+/* Removes row, lease and retry count of a claim that has been checked. */
 static int remove_row(Txn *txn, const SapRunnerV0Claim *claim)
 {
     RowKey key = row_message_key(claim->worker, claim->seq);
@@ -803,24 +824,17 @@ static int remove_row(Txn *txn, const SapRunnerV0Claim *claim)
     if (rc == SAP_NOTFOUND) {
         return SAP_CONFLICT;
     }
+    if (rc == SAP_OK && claim->attempts > 1) {
+        rc = dedupe_set_retries(txn, WIT_DBI_INBOX, &key, 0);
+    }
     return rc == SAP_OK ? txn_del_dbi(txn, WIT_DBI_LEASES, key.bytes, sizeof key.bytes) : rc;
 }
 
 int mailbox_remove(Txn *txn, const SapRunnerV0Claim *claim)
 {
-    SapRunnerV0Message msg;
     int rc = claim_check(txn, claim);
 
-    if (rc == SAP_OK) {
-        rc = remove_row(txn, claim);
-    }
-    if (rc == SAP_OK && claim->attempts > 1) {
-        rc = wire_rc(sap_runner_wire_v0_decode_message(claim->frame, claim->frame_len, &msg));
-        if (rc == SAP_OK) {
-            rc = dedupe_set_retries(txn, claim->worker, msg.message_id, msg.message_id_len, 0);
-        }
-    }
-    return rc;
+    return rc == SAP_OK ? remove_row(txn, claim) : rc;
 }
 
 int sap_runner_mailbox_v0_ack(SapTxnCtx *txn, const SapRunnerV0Claim *claim, int64_t now_ms,
@@ -870,14 +884,13 @@ int sap_runner_mailbox_v0_touch(SapTxnCtx *txn, SapRunnerV0Claim *claim, int64_t
     return rc;
 }
 
-/* The message has its new place: the old one goes, and its failed attempts are counted. */
-static int leave(Txn *txn, const SapRunnerV0Claim *claim, const SapRunnerV0Message *msg)
+/* The message is in row `row` of table `dbi` from now on: removes its old row and counts the failed
+ * attempt for the new one. */
+static int leave(Txn *txn, const SapRunnerV0Claim *claim, uint32_t dbi, const RowKey *row)
 {
     int rc = remove_row(txn, claim);
 
-    return rc == SAP_OK ? dedupe_set_retries(txn, claim->worker, msg->message_id,
-                                             msg->message_id_len, claim->attempts)
-                        : rc;
+    return rc == SAP_OK ? dedupe_set_retries(txn, dbi, row, claim->attempts) : rc;
 }
 
 static int claim_decode(Txn *txn, const SapRunnerV0Claim *claim, SapRunnerV0Message *msg_out)
@@ -901,7 +914,8 @@ int sap_runner_mailbox_v0_requeue(SapTxnCtx *txn, const SapRunnerV0Claim *claim,
                     max_slots > 0 ? max_slots : MAILBOX_REQUEUE_SLOTS, &seq);
     }
     if (rc == SAP_OK) {
-        rc = leave(txn, claim, &msg);
+        RowKey row = row_message_key(claim->worker, seq);
+        rc = leave(txn, claim, WIT_DBI_INBOX, &row);
     }
     if (rc == SAP_OK && seq_out != NULL) {
         *seq_out = seq;
@@ -911,11 +925,53 @@ int sap_runner_mailbox_v0_requeue(SapTxnCtx *txn, const SapRunnerV0Claim *claim,
 
 int sap_runner_mailbox_v0_requeue_at(SapTxnCtx *txn, const SapRunnerV0Claim *claim, int64_t due_ms)
 {
-    SapRunnerV0Message msg;
-    int rc = claim_decode(txn, claim, &msg);
+    uint64_t timer_seq;
+    int rc = claim_check(txn, claim);
 
     if (rc == SAP_OK) {
-        rc = sap_runner_timer_v0_append(txn, due_ms, claim->frame, claim->frame_len, NULL);
+        rc = sap_runner_timer_v0_append(txn, due_ms, claim->frame, claim->frame_len, &timer_seq);
     }
-    return rc == SAP_OK ? leave(txn, claim, &msg) : rc;
+    if (rc == SAP_OK) {
+        RowKey row = row_timer_key(due_ms, timer_seq);
+        rc = leave(txn, claim, WIT_DBI_TIMERS, &row);
+    }
+    return rc;
+}
+
+/* ---- Waits between attempts ----------------------------------------------------------------- */
+
+bool mailbox_backoff_complete(int64_t first_ms, int64_t longest_ms, int64_t *first_out,
+                              int64_t *longest_out)
+{
+    int64_t first = first_ms != 0 ? first_ms : MAILBOX_BACKOFF_MS;
+    int64_t longest = longest_ms != 0 ? longest_ms : MAILBOX_BACKOFF_MAX_MS;
+
+    if (longest < 0) {
+        return false;
+    }
+    /* Where only one of the two was given, the default of the other follows it. */
+    if (first > longest && first_ms == 0) {
+        first = longest;
+    } else if (first > longest && longest_ms == 0) {
+        longest = first;
+    }
+    *first_out = first;
+    *longest_out = longest;
+    return first <= longest;
+}
+
+int64_t mailbox_backoff_ms(int64_t first_ms, int64_t longest_ms, uint32_t failed, uint32_t dice)
+{
+    SAP_ASSERT(failed > 0 && first_ms <= longest_ms);
+    return first_ms <= 0 ? 0
+                         : (int64_t)scheduler_backoff((uint64_t)first_ms, (uint64_t)longest_ms,
+                                                      failed - 1, dice);
+}
+
+int mailbox_retry(Txn *txn, const SapRunnerV0Claim *claim, uint32_t max_slots, int64_t now_ms,
+                  int64_t wait_ms)
+{
+    return wait_ms > 0
+               ? sap_runner_mailbox_v0_requeue_at(txn, claim, lease_deadline(now_ms, wait_ms))
+               : sap_runner_mailbox_v0_requeue(txn, claim, max_slots, NULL);
 }

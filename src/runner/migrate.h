@@ -60,9 +60,9 @@ typedef struct MigrateRow {
     uint32_t val_len;
 } MigrateRow;
 
-/* Calls fn for every row that the table had when this was called, and that is still there, in order;
- * rows that fn adds are not visited. fn answers SAP_OK or the code to stop with. Takes memory for all
- * keys. SAP_ERROR: no such table, or one with many values per key. */
+/* Calls fn for every row that the table had when this was called, and that is still there, in
+ * order; rows that fn adds are not visited. fn returns SAP_OK or the code to stop with. Takes
+ * memory for all keys. SAP_ERROR: no such table, or one with many values per key. */
 int migrate_each(MigrateStep *step, uint32_t dbi,
                  int (*fn)(MigrateStep *step, const MigrateRow *row, void *ctx), void *ctx);
 int migrate_put(MigrateStep *step, uint32_t dbi, const void *key, uint32_t key_len, const void *val,
@@ -95,10 +95,10 @@ typedef struct MigrateReport {
     char reason[2 * MIGRATE_REASON_SIZE];     /* on failure: which one, and why */
 } MigrateReport;
 
-/* Runs all steps of the path and moves the marker, in one durable commit. On failure rows and marker
- * are as they were. SAP_CONFLICT: the marker is not (any more) that of path->from. SAP_BUSY: a
- * transaction is open in this thread. With dry_run nothing changes, not even where tables would be
- * added: then it works on a copy in memory. Not within a transaction. */
+/* Runs all steps of the path and moves the marker, in one durable commit. On failure rows and
+ * marker are as they were. SAP_CONFLICT: the marker is not (any more) that of path->from. SAP_BUSY:
+ * a transaction is open in this thread. With dry_run nothing changes, not even where tables would
+ * be added: then it works on a copy in memory. Not within a transaction. */
 int migrate_run(DB *db, const MigratePath *path, bool dry_run, MigrateReport *report_out);
 
 /* --- those of the runtime's schema (migrations.c) --------------------------------------------- */

@@ -88,9 +88,10 @@ int sap_runner_outbox_v0_append(SapTxnCtx *txn, const void *frame, uint32_t fram
 
 /* ---- To local workers ----------------------------------------------------------------------- */
 
-/* Moves the row under the cursor, which then stands on the next one. A row that is no message, which
- * nobody could deliver, goes among the dead letters of worker 0. */
-static int move_row(Txn *txn, Cursor *cur, const void *frame, uint32_t frame_len)
+/* Moves the row under the cursor, which then stands on the next one. A row that is not a message,
+ * which nobody could deliver, goes among the dead letters of worker 0. */
+static int move_row(Txn *txn, Cursor *cur, const void *frame, uint32_t frame_len, bool garbage,
+                    MailboxLog *log)
 {
     void *copy = mem_copy(MEM_RUNNER, frame, frame_len);
     int rc;
@@ -98,25 +99,19 @@ static int move_row(Txn *txn, Cursor *cur, const void *frame, uint32_t frame_len
     if (copy == NULL) {
         return SAP_NOMEM;
     }
-    rc = wire_check(copy, frame_len) == SAP_OK
-             ? sap_runner_mailbox_v0_send(txn, copy, frame_len, NULL)
-             : dead_letter_put(txn, 0, copy, frame_len, SAP_INVALID);
+    rc = garbage ? dead_letter_put_garbage(txn, 0, copy, frame_len, log)
+                 : sap_runner_mailbox_v0_send(txn, copy, frame_len, NULL);
     mem_free(MEM_RUNNER, copy, frame_len);
     return rc == SAP_OK ? cursor_del(cur) : rc;
 }
 
-int sap_runner_outbox_v0_route(SapTxnCtx *txn, uint32_t max,
-                               int (*is_local)(int64_t worker, void *ctx), void *ctx,
-                               uint64_t *resume, uint32_t *routed_out)
+int outbox_route(Txn *txn, uint32_t max, int (*is_local)(int64_t worker, void *ctx), void *ctx,
+                 uint64_t *resume, MailboxLog *log, OutboxRouted *routed_out)
 {
     uint8_t from[KEY_SIZE];
     uint64_t looks = (uint64_t)max * LOOKS_PER_ROUTE;
-    uint32_t routed = 0;
-    uint64_t last = resume != NULL ? *resume : 0;
-
-    if (txn == NULL || is_local == NULL || last == UINT64_MAX) {
-        return SAP_ERROR;
-    }
+    OutboxRouted routed = {0};
+    uint64_t last = *resume;
     Cursor *cur;
     int rc = row_cursor_open(txn, WIT_DBI_OUTBOX, &cur);
     if (rc != SAP_OK) {
@@ -124,7 +119,7 @@ int sap_runner_outbox_v0_route(SapTxnCtx *txn, uint32_t max,
     }
     outbox_key(last + 1, from);
     rc = cursor_seek(cur, from, sizeof from);
-    while (rc == SAP_OK && routed < max && looks-- > 0) {
+    while (rc == SAP_OK && routed.moved + routed.dead < max && looks-- > 0) {
         const void *key;
         const void *frame;
         uint32_t key_len;
@@ -137,9 +132,11 @@ int sap_runner_outbox_v0_route(SapTxnCtx *txn, uint32_t max,
         if (rc != SAP_OK) {
             break;
         }
-        if (wire_check(frame, frame_len) != SAP_OK || is_local(wire_to_worker(frame), ctx) != 0) {
-            rc = move_row(txn, cur, frame, frame_len);
-            routed += rc == SAP_OK;
+        bool garbage = wire_check(frame, frame_len) != SAP_OK;
+        if (garbage || is_local(wire_to_worker(frame), ctx) != 0) {
+            rc = move_row(txn, cur, frame, frame_len, garbage, log);
+            routed.moved += rc == SAP_OK && !garbage;
+            routed.dead += rc == SAP_OK && garbage;
             if (rc == SAP_OK) {
                 rc = cursor_get_key(cur, &key, &key_len);
             }
@@ -151,13 +148,27 @@ int sap_runner_outbox_v0_route(SapTxnCtx *txn, uint32_t max,
     if (rc != SAP_OK && rc != SAP_NOTFOUND) {
         return rc;
     }
-    if (resume != NULL) {
-        *resume = rc == SAP_NOTFOUND ? 0 : last;
-    }
-    if (routed_out != NULL) {
-        *routed_out = routed;
-    }
+    *resume = rc == SAP_NOTFOUND ? 0 : last;
+    *routed_out = routed;
     return SAP_OK;
+}
+
+int sap_runner_outbox_v0_route(SapTxnCtx *txn, uint32_t max,
+                               int (*is_local)(int64_t worker, void *ctx), void *ctx,
+                               uint64_t *resume, uint32_t *routed_out)
+{
+    uint64_t from_the_first = 0;
+    uint64_t *from = resume != NULL ? resume : &from_the_first;
+    OutboxRouted routed;
+
+    if (txn == NULL || is_local == NULL || *from == UINT64_MAX) {
+        return SAP_ERROR;
+    }
+    int rc = outbox_route(txn, max, is_local, ctx, from, NULL, &routed);
+    if (rc == SAP_OK && routed_out != NULL) {
+        *routed_out = routed.moved + routed.dead;
+    }
+    return rc;
 }
 
 /* ---- To others ------------------------------------------------------------------------------ */

@@ -4,8 +4,8 @@
 #include "common/assert.h"
 #include "common/clock.h"
 #include "common/mem.h"
+#include "common/options.h"
 #include "runner/attempt_handler_v0.h"
-#include "runner/durable.h"
 #include "runner/lease_v0.h"
 #include "runner/mailbox_v0.h"
 #include "runner/rows.h"
@@ -15,20 +15,23 @@
 #include <limits.h>
 #include <string.h>
 
-/* Frames of the outbox routed in one transaction. */
-enum { ROUTE_MAX = 256 };
+enum {
+    ROUTE_MAX = 256, /* frames of the outbox routed in one transaction */
+    BATCH_MAX =
+        1024, /* messages claimed at once: the memory of a poll does not grow with its `max` */
+};
 
-/* Results of claims that are no code of a handler, which may be almost any number. */
+/* Results of claims that are not codes of a handler, which may be almost any number. */
 enum {
     RESULT_NONE = INT_MIN, /* not handled yet */
     RESULT_GONE,           /* not ours to end any more */
-    RESULT_LOST,           /* the same, and still to be told */
+    RESULT_LOST,           /* the same, and still to be reported */
     RESULT_DUPLICATE,      /* to be dropped */
     RESULT_DIFFERS,        /* the same, and its payload is another */
     RESULT_FIRST = INT_MIN + 16,
 };
 
-/* Whether a claim with this result is still to be ended. */
+/* Returns whether a claim with this result is still to be ended. */
 static bool result_open(int result)
 {
     return result >= RESULT_FIRST || result == RESULT_DUPLICATE || result == RESULT_DIFFERS;
@@ -37,23 +40,32 @@ static bool result_open(int result)
 bool poll_handler_valid(const SapRunnerV0Handler *handler)
 {
     return handler != NULL && (handler->plain != NULL) != (handler->atomic != NULL) &&
-           (handler->atomic != NULL || !handler->read_only);
+           (handler->atomic != NULL || !handler->read_only) &&
+           options_all_zero(handler->reserved, sizeof handler->reserved);
 }
 
 /* ---- Look ----------------------------------------------------------------------------------- */
 
-/* How far the outbox need not be looked at. Now and then from the start: who is local may have changed,
- * and the DB may have been restored to where its numbers were lower. */
+/* How far the outbox need not be looked at. Now and then from the start: who is local may have
+ * changed, and the DB may have been restored to where its numbers were lower. */
 static uint64_t outbox_seen(const struct SapRunnerV0Core *core, int64_t now_ms)
 {
     return now_ms >= core->next_sweep_ms ? 0 : core->outbox_seen;
 }
 
-/* What there is to do of `what`. */
-static int look(SapRunnerV0 *runner, Txn *txn, unsigned what, int64_t now_ms, unsigned *work_out,
-                int64_t *next_ms_out)
+/* What a look at the tables saw. */
+typedef struct Seen {
+    uint64_t depth;
+    uint64_t age_ms;
+    unsigned work;
+    int64_t next_ms;
+} Seen;
+
+/* Finds which parts of `what` have work. Depth and age are of the inbox, if `what` includes it. */
+static int look(SapRunnerV0 *runner, Txn *txn, unsigned what, int64_t now_ms, Seen *seen_out)
 {
     struct SapRunnerV0Core *core = runner->core;
+    Seen seen = {0};
     unsigned work = 0;
     int64_t next_ms = INT64_MAX;
     int rc = SAP_OK;
@@ -64,12 +76,10 @@ static int look(SapRunnerV0 *runner, Txn *txn, unsigned what, int64_t now_ms, un
         int64_t oldest_ms;
         rc = sap_runner_mailbox_v0_stat(txn, runner->worker_id, &count, &leased, &oldest_ms);
         if (rc == SAP_OK) {
-            SapRunnerV0Metrics *metrics = runner_metrics_lock(runner);
-            metrics->queue_depth = count;
-            metrics->queue_age_ms =
+            seen.depth = count;
+            seen.age_ms =
                 count > 0 && oldest_ms < now_ms ? (uint64_t)now_ms - (uint64_t)oldest_ms : 0;
-            mutex_unlock(&core->lock);
-            /* Leases that others left behind are looked through once, when there are any. */
+            /* Leases that another process did not end are looked through once, if there are any. */
             if (count > leased || (leased > 0 && core->quiet_until_ms <= now_ms)) {
                 work |= POLL_INBOX;
             } else if (leased > 0) {
@@ -87,6 +97,11 @@ static int look(SapRunnerV0 *runner, Txn *txn, unsigned what, int64_t now_ms, un
         }
         rc = rc == SAP_NOTFOUND ? SAP_OK : rc;
     }
+    if (rc == SAP_OK && (what & POLL_RETRIES)) {
+        bool found;
+        rc = timer_find_retry(txn, runner->worker_id, now_ms, &core->retries_from, &found);
+        work |= rc == SAP_OK && found ? (unsigned)POLL_INBOX | POLL_RETRIES : 0;
+    }
     if (rc == SAP_OK && (what & POLL_OUTBOX)) {
         uint64_t last;
         rc = outbox_last(txn, &last);
@@ -102,38 +117,55 @@ static int look(SapRunnerV0 *runner, Txn *txn, unsigned what, int64_t now_ms, un
         }
     }
     if (rc == SAP_OK) {
-        *work_out = work;
-        *next_ms_out = work & ~(unsigned)POLL_SWEEP ? now_ms : next_ms;
+        seen.work = work;
+        seen.next_ms = work & ~(unsigned)POLL_SWEEP ? now_ms : next_ms;
+        *seen_out = seen;
     }
     return rc;
 }
 
-static int look_once(SapRunnerV0 *runner, unsigned what, int64_t now_ms, unsigned *work_out,
-                     int64_t *next_ms_out)
+/* The same, and updates the metrics. The sink is called after transaction and gate have ended. */
+static int look_once(SapRunnerV0 *runner, unsigned what, int64_t now_ms, Seen *seen_out)
 {
     Txn *txn;
 
     runner_gate_enter(runner);
     int rc = txn_begin_rc(runner->db, NULL, TXN_RDONLY | TXN_NEWEST, &txn);
     if (rc == SAP_OK) {
-        rc = look(runner, txn, what, now_ms, work_out, next_ms_out);
+        rc = look(runner, txn, what, now_ms, seen_out);
         txn_abort(txn);
     }
     runner_gate_leave(runner);
+    if (rc == SAP_OK && (what & POLL_INBOX)) {
+        runner_queue_seen(runner, seen_out->depth, seen_out->age_ms);
+    }
     return rc;
 }
 
 int poll_next_ms(SapRunnerV0 *runner, unsigned what, int64_t now_ms, int64_t *next_ms_out)
 {
-    unsigned work;
+    Seen seen;
+    int rc = look_once(runner, what, now_ms, &seen);
 
-    return look_once(runner, what, now_ms, &work, next_ms_out);
+    if (rc == SAP_OK) {
+        *next_ms_out = seen.next_ms;
+    }
+    return rc;
+}
+
+void poll_count_queue(SapRunnerV0 *runner)
+{
+    Seen seen;
+
+    /* If it fails, the next look will say. */
+    (void)look_once(runner, POLL_INBOX, runner_now_ms(runner), &seen);
 }
 
 /* ---- Claim ---------------------------------------------------------------------------------- */
 
 static int make_room(struct SapRunnerV0Core *core, uint32_t max)
 {
+    SAP_ASSERT(max <= BATCH_MAX);
     if (max <= core->claim_room) {
         return SAP_OK;
     }
@@ -178,6 +210,7 @@ static void count_claimed(SapRunnerV0 *runner, unsigned work, const Claimed *cla
     metrics->duplicates_skipped += claimed->report.duplicates;
     metrics->dead_letter_moves += claimed->report.dead;
     metrics->timers_dispatched += claimed->timers;
+    metrics->queue_depth += claimed->timers; /* they are messages of the inbox now */
     metrics->timers_moved += claimed->passed_on;
     metrics->outbox_routed += claimed->routed;
     if (work & POLL_SWEEP) {
@@ -185,14 +218,7 @@ static void count_claimed(SapRunnerV0 *runner, unsigned work, const Claimed *cla
         metrics->ttl_rows_swept += claimed->swept;
     }
     runner_metrics_unlock(runner);
-
-    for (uint32_t i = 0; i < claimed->log.count; i++) {
-        const MailboxMet *met = &claimed->log.met[i];
-        if (met->kind == SAP_RUNNER_V0_LOG_DEAD_LETTERED) {
-            runner_replay(runner, SAP_RUNNER_V0_REPLAY_DEAD_LETTER, &met->claim, met->rc);
-        }
-        runner_log(runner, met->kind, &met->claim, met->rc, met->detail, 0);
-    }
+    reports_met(&runner->core->reports, &claimed->log);
 }
 
 static int claim_in(SapRunnerV0 *runner, Txn *txn, unsigned work, int64_t now_ms, uint32_t max,
@@ -206,30 +232,42 @@ static int claim_in(SapRunnerV0 *runner, Txn *txn, unsigned work, int64_t now_ms
                                        .retry_budget_max = core->policy.retry_budget_max,
                                        .quiet_until_ms = core->quiet_until_ms,
                                        .retried_alone = 1};
+    MailboxLog *log = reports_wanted(&core->reports) ? &claimed->log : NULL;
     int rc = SAP_OK;
 
     claimed->report.next_expiry_ms = core->quiet_until_ms;
-    /* Messages go first, but not for ever: timers that found no room have a place in the next batch,
-     * and after a message that came alone it is all theirs. */
+    if (work & POLL_RETRIES) {
+        rc = timer_move_retries(txn, runner->worker_id, now_ms, max, &core->retries_from,
+                                &claimed->passed_on);
+    }
+    /* Messages go first, but not for ever: timers that found no room have a place in the next
+     * batch, and after a message that came alone it is all theirs. */
     bool timers = (work & POLL_TIMERS) != 0;
     uint32_t room = timers && core->timers_turn ? 0 : timers && core->timers_waited ? max - 1 : max;
-    if ((work & POLL_INBOX) && room > 0) {
+    if (rc == SAP_OK && (work & POLL_INBOX) && room > 0) {
         rc = mailbox_claim(txn, &options, core->claims, room, &claimed->messages, &claimed->report,
-                           &claimed->log);
+                           log);
     }
     claimed->timers_waited = timers && claimed->messages == max;
     claimed->timers_turn = timers && claimed->messages == 1 && core->claims[0].attempts > 1;
     if (rc == SAP_OK && timers && !claimed->timers_waited && !claimed->timers_turn) {
+        TimersTaken taken = {0};
         rc = timer_claim_due(txn, &options, &core->local, core->claims + claimed->messages,
-                             max - claimed->messages, &claimed->timers, &claimed->passed_on);
+                             max - claimed->messages, log, &taken);
+        claimed->timers = taken.claimed;
+        claimed->passed_on += taken.moved;
+        claimed->report.dead += taken.dead;
     }
     if (rc == SAP_OK && (work & POLL_OUTBOX)) {
         uint64_t last;
         claimed->outbox_seen = outbox_seen(core, now_ms);
         rc = outbox_last(txn, &last);
         if (rc == SAP_OK) {
-            rc = sap_runner_outbox_v0_route(txn, ROUTE_MAX, outbox_is_local, &core->local,
-                                            &claimed->outbox_seen, &claimed->routed);
+            OutboxRouted routed = {0};
+            rc = outbox_route(txn, ROUTE_MAX, outbox_is_local, &core->local, &claimed->outbox_seen,
+                              log, &routed);
+            claimed->routed = routed.moved;
+            claimed->report.dead += routed.dead;
         }
         claimed->outbox_seen = claimed->outbox_seen == 0 ? last : claimed->outbox_seen;
     }
@@ -273,8 +311,8 @@ static int claim(SapRunnerV0 *runner, unsigned work, uint32_t max, Claimed *clai
     bells_ring(runner->db, &core->local.notes);
     core->timers_waited = claimed->timers_waited;
     core->timers_turn = claimed->timers_turn;
-    /* Others may lease messages of this worker for shorter than the report knows: it is believed for
-     * one lease's time. */
+    /* Others may lease messages of this worker for shorter than the report knows: it is believed
+     * for one lease's time. */
     int64_t believed_ms = lease_deadline(now_ms, core->policy.lease_ttl_ms);
     core->quiet_until_ms =
         claimed->report.next_expiry_ms < believed_ms ? claimed->report.next_expiry_ms : believed_ms;
@@ -301,6 +339,18 @@ typedef enum Fate {
     FATE_LOST
 } Fate;
 
+static int64_t retry_wait_ms(SapRunnerV0 *runner, uint32_t failed)
+{
+    struct SapRunnerV0Core *core = runner->core;
+    uint32_t dice = 0;
+
+    if (core->policy.retry_backoff_ms > 0) {
+        core->random(&dice, sizeof dice, core->random_ctx);
+    }
+    return mailbox_backoff_ms(core->policy.retry_backoff_ms, core->policy.retry_backoff_max_ms,
+                              failed, dice);
+}
+
 static int end_one(SapRunnerV0 *runner, Txn *txn, const SapRunnerV0Claim *claim, int result,
                    int64_t now_ms, Fate *fate_out)
 {
@@ -318,13 +368,15 @@ static int end_one(SapRunnerV0 *runner, Txn *txn, const SapRunnerV0Claim *claim,
         rc = sap_runner_dead_letter_v0_move(txn, claim, result);
     } else {
         *fate_out = FATE_REQUEUED;
-        rc = sap_runner_mailbox_v0_requeue(txn, claim, policy->requeue_max_attempts, NULL);
+        rc = mailbox_retry(txn, claim, policy->requeue_max_attempts, now_ms,
+                           retry_wait_ms(runner, claim->attempts));
     }
     if (rc == SAP_CONFLICT) {
         *fate_out = FATE_LOST;
         rc = SAP_OK;
     } else if (rc == SAP_EXISTS) {
-        /* No slot for it now: it keeps its place and lease, and others of its batch must not wait. */
+        /* No slot for it now: it keeps its place and lease, and others of its batch must not
+         * wait. */
         *fate_out = FATE_NONE;
         rc = SAP_OK;
     }
@@ -342,6 +394,11 @@ static void report_fate(SapRunnerV0 *runner, const SapRunnerV0Claim *claim, Fate
     metrics->duplicates_skipped += fate == FATE_DUPLICATE;
     metrics->step_successes += fate == FATE_ACKED;
     runner->core->steps_completed += fate == FATE_ACKED;
+    if ((fate == FATE_ACKED || fate == FATE_DUPLICATE || fate == FATE_DEAD) &&
+        metrics->queue_depth > 0) {
+        metrics->queue_depth--;
+        metrics->queue_age_ms = metrics->queue_depth > 0 ? metrics->queue_age_ms : 0;
+    }
     runner_metrics_unlock(runner);
 
     switch (fate) {
@@ -414,8 +471,8 @@ static int settle(SapRunnerV0 *runner, uint32_t from, uint32_t to)
 
 /* ---- Handle --------------------------------------------------------------------------------- */
 
-/* Whether the batch's leases are to be renewed: an eighth of their time is over. So a handler begins
- * with at least seven eighths of it left, and no batch is renewed more than eight times in it. */
+/* Returns whether to renew the batch's leases: an eighth of their time is over. So a handler begins
+ * with at least seven eighths of it left, and a batch is renewed at most eight times per lease. */
 static bool leases_aged(SapRunnerV0 *runner, int64_t now_ms)
 {
     uint64_t eighth_ms = (uint64_t)runner->core->policy.lease_ttl_ms / 8;
@@ -424,8 +481,8 @@ static bool leases_aged(SapRunnerV0 *runner, int64_t now_ms)
     return now_ms > from_ms && (uint64_t)now_ms - (uint64_t)from_ms >= eighth_ms;
 }
 
-/* Renews the leases of [from, to) that are not handled yet; those that were lost are left to whoever
- * has them. */
+/* Renews the leases of [from, to) that are not handled yet; those that were lost are left to
+ * whoever has them. */
 static int renew(SapRunnerV0 *runner, uint32_t from, uint32_t to, int64_t now_ms)
 {
     struct SapRunnerV0Core *core = runner->core;
@@ -460,8 +517,8 @@ static int renew(SapRunnerV0 *runner, uint32_t from, uint32_t to, int64_t now_ms
     return rc;
 }
 
-/* Sees to the leases of the batch when some of their time is over: what is handled, before `done`, is
- * ended, and those from `rest` on have all of their time again. */
+/* Once some of the leases' time is over, ends the claims before `done`, which are handled, and
+ * renews those from `rest` on. */
 static int keep_leases(SapRunnerV0 *runner, uint32_t done, uint32_t rest)
 {
     struct SapRunnerV0Core *core = runner->core;
@@ -523,7 +580,8 @@ static bool shares_commits(const SapRunnerV0Handler *handler)
     return handler->plain != NULL || handler->read_only;
 }
 
-/* Runs the handler for claim `i`. *result_out: its code; RESULT_GONE: the claim has ended with it. */
+/* Runs the handler for claim `i`. *result_out: its code; RESULT_GONE: the claim has ended with
+ * it. */
 static int handle_one(SapRunnerV0 *runner, const SapRunnerV0Handler *handler, uint32_t i,
                       int *result_out, int *handler_rc)
 {
@@ -616,25 +674,26 @@ int poll_run(SapRunnerV0 *runner, unsigned what, const SapRunnerV0Handler *handl
 {
     struct SapRunnerV0Core *core = runner->core;
     int64_t now_ms = runner_now_ms(runner);
-    int64_t next_ms;
-    unsigned work;
+    Seen seen;
     Claimed claimed;
 
     *result_out = (PollResult){0};
+    max = max < BATCH_MAX ? max : BATCH_MAX;
     int rc = make_room(core, max);
     if (rc == SAP_OK) {
-        rc = look_once(runner, what, now_ms, &work, &next_ms);
+        rc = look_once(runner, what, now_ms, &seen);
     }
-    if (rc == SAP_OK && work == 0) {
+    if (rc == SAP_OK && seen.work == 0) {
         rc = SAP_BUSY;
     }
     if (rc == SAP_OK) {
-        rc = claim(runner, work, max, &claimed);
+        rc = claim(runner, seen.work, max, &claimed);
     }
     if (rc != SAP_OK) {
         return rc;
     }
     result_out->handled = claimed.messages + claimed.timers;
+    result_out->full = claimed.messages == max;
     result_out->moved = claimed.passed_on + claimed.routed;
     if (result_out->handled > 0) {
         rc = handle_all(runner, handler, result_out->handled, claimed.base_lsn, claimed.at_ms,
@@ -642,6 +701,9 @@ int poll_run(SapRunnerV0 *runner, unsigned what, const SapRunnerV0Handler *handl
         for (uint32_t i = 0; i < result_out->handled; i++) {
             sap_runner_v0_claim_release(&core->claims[i]);
         }
+        /* SAP_BUSY would say that there was nothing. This is a handler that left a write
+         * transaction open: what it handled could not be ended, and comes again. */
+        rc = rc == SAP_BUSY ? SAP_ERROR : rc;
     } else if (result_out->moved == 0 && claimed.report.dead + claimed.report.duplicates == 0) {
         rc = SAP_BUSY;
     }
@@ -650,27 +712,15 @@ int poll_run(SapRunnerV0 *runner, unsigned what, const SapRunnerV0Handler *handl
 
 /* ---- The public ways in --------------------------------------------------------------------- */
 
-int sap_runner_v0_run_step(SapRunnerV0 *runner, const void *frame, uint32_t frame_len,
-                           const SapRunnerV0Handler *handler)
+static int run_message(SapRunnerV0 *runner, const SapRunnerV0Message *msg,
+                       const SapRunnerV0Handler *handler)
 {
     AttemptRefused refused;
-    SapRunnerV0Message msg;
-
-    if (runner == NULL || runner->state != SAP_RUNNER_V0_RUNNING || !poll_handler_valid(handler)) {
-        return SAP_ERROR;
-    }
-    int rc = wire_rc(sap_runner_wire_v0_decode_message(frame, frame_len, &msg));
-    if (rc != SAP_OK) {
-        return rc;
-    }
-    if (msg.to_worker != runner->worker_id) {
-        return SAP_ERROR;
-    }
     int64_t started_ms = runner_now_ms(runner);
-    rc = handler->atomic != NULL ? attempt_handler_run(runner, handler, &msg, NULL, &refused)
-                                 : handler->plain(runner, &msg, handler->ctx);
+    int rc = handler->atomic != NULL ? attempt_handler_run(runner, handler, msg, NULL, &refused)
+                                     : handler->plain(runner, msg, handler->ctx);
     if (rc == SAP_OK) {
-        rc = durable_wait(runner->db, runner->core->last_lsn);
+        rc = runner_wait_last(runner);
     }
     count_step(runner, rc, runner_now_ms(runner) - started_ms);
     if (rc == SAP_OK) {
@@ -681,50 +731,113 @@ int sap_runner_v0_run_step(SapRunnerV0 *runner, const void *frame, uint32_t fram
     return rc;
 }
 
-int sap_runner_v0_poll_inbox(SapRunnerV0 *runner, const SapRunnerV0Handler *handler, uint32_t max,
-                             uint32_t *handled_out)
+int sap_runner_v0_run_step(SapRunnerV0 *runner, const void *frame, uint32_t frame_len,
+                           const SapRunnerV0Handler *handler)
 {
-    PollResult result;
+    SapRunnerV0Message msg;
 
-    if (runner == NULL || runner->state != SAP_RUNNER_V0_RUNNING || max == 0 ||
-        !poll_handler_valid(handler)) {
+    if (!runner_usable(runner) || !poll_handler_valid(handler)) {
         return SAP_ERROR;
     }
-    int rc = poll_run(runner, POLL_INBOX, handler, max, &result);
-    if (handled_out != NULL) {
-        *handled_out = result.handled;
-    }
-    if (rc == SAP_OK) {
-        rc = durable_wait(runner->db, runner->core->last_lsn);
-    }
-    if (rc == SAP_OK && result.handled == 0) {
-        return SAP_BUSY;
-    }
-    return rc == SAP_OK ? result.handler_rc : rc;
-}
-
-int sap_runner_v0_touch(SapRunnerV0 *runner)
-{
-    uint64_t started_ns = clock_mono_ns(NULL);
-    Txn *txn;
-
-    if (runner == NULL || runner->core == NULL || runner->core->current == NULL) {
-        return SAP_ERROR;
-    }
-    int rc = runner_begin(runner, &txn);
+    int rc = wire_rc(sap_runner_wire_v0_decode_message(frame, frame_len, &msg));
     if (rc != SAP_OK) {
         return rc;
     }
-    rc = sap_runner_mailbox_v0_touch(txn, runner->core->current, runner_now_ms(runner),
-                                     runner->core->policy.lease_ttl_ms);
+    if (msg.to_worker != runner->worker_id) {
+        return SAP_ERROR;
+    }
+    if (!runner_take(runner)) {
+        return SAP_BUSY;
+    }
+    rc = run_message(runner, &msg, handler);
+    runner_give(runner);
+    return rc;
+}
+
+/* Batch after batch, while there are as many messages as one can take. */
+static int poll_batches(SapRunnerV0 *runner, const SapRunnerV0Handler *handler, uint32_t max,
+                        uint32_t *handled_out)
+{
+    PollResult result = {.full = true};
+    uint32_t handled = 0;
+    int handler_rc = SAP_OK;
+    int rc = SAP_OK;
+
+    while (rc == SAP_OK && result.full && handled < max) {
+        rc = poll_run(runner, POLL_INBOX | POLL_RETRIES, handler, max - handled, &result);
+        handled += result.handled;
+        handler_rc = handler_rc == SAP_OK ? result.handler_rc : handler_rc;
+    }
+    if (rc != SAP_BUSY) {
+        poll_count_queue(runner);
+    } else if (handled > 0) {
+        rc = SAP_OK; /* no more to claim */
+    }
+    int waited = runner_wait_last(runner);
+    *handled_out = handled;
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    if (waited != SAP_OK) {
+        return waited;
+    }
+    return handled == 0 ? SAP_BUSY : handler_rc;
+}
+
+int sap_runner_v0_poll_inbox(SapRunnerV0 *runner, const SapRunnerV0Handler *handler, uint32_t max,
+                             uint32_t *handled_out)
+{
+    uint32_t handled = 0;
+
+    if (!runner_usable(runner) || max == 0 || !poll_handler_valid(handler)) {
+        return SAP_ERROR;
+    }
+    int rc = SAP_BUSY;
+    if (runner_take(runner)) {
+        rc = poll_batches(runner, handler, max, &handled);
+        runner_give(runner);
+    }
+    if (handled_out != NULL) {
+        *handled_out = handled;
+    }
+    return rc;
+}
+
+/* Renews the lease of the message that the handler is at, and those of its batch. */
+static int touch_current(SapRunnerV0 *runner)
+{
+    struct SapRunnerV0Core *core = runner->core;
+    uint64_t started_ns = clock_mono_ns(NULL);
+    Txn *txn;
+    int rc = runner_begin(runner, &txn);
+
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    rc = sap_runner_mailbox_v0_touch(txn, core->current, runner_now_ms(runner),
+                                     core->policy.lease_ttl_ms);
     if (rc != SAP_OK) {
         runner_abort(runner, txn);
         return rc;
     }
     rc = runner_commit(runner, txn, started_ns, NULL);
     if (rc == SAP_OK) {
-        uint32_t i = (uint32_t)(runner->core->current - runner->core->claims);
+        uint32_t i = (uint32_t)(core->current - core->claims);
         rc = keep_leases(runner, i, i + 1);
     }
+    return rc;
+}
+
+int sap_runner_v0_touch(SapRunnerV0 *runner)
+{
+    if (!runner_usable(runner) || runner->core->current == NULL) {
+        return SAP_ERROR;
+    }
+    if (runner->core->touching) {
+        return SAP_BUSY; /* a sink, called by the touch */
+    }
+    runner->core->touching = true;
+    int rc = touch_current(runner);
+    runner->core->touching = false;
     return rc;
 }

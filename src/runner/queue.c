@@ -6,11 +6,13 @@
 #include "common/bytes.h"
 #include "common/clock.h"
 #include "common/mem.h"
+#include "common/options.h"
 #include "common/random.h"
 #include "runner/lease_v0.h"
 #include "runner/mailbox_v0.h"
 #include "runner/rows.h"
 #include "runner/wire_v0.h"
+#include "sapling/open_error.h"
 #include "wit_runtime.h"
 
 #include <stdio.h>
@@ -128,7 +130,8 @@ static int worker_of_name(SapEnv *db, const char *name, int64_t *worker_out)
     return rc;
 }
 
-/* A row whose key is a name behind the prefix; one that no queue has written is left out. */
+/* Lists the row under the cursor, whose key is prefix and name; skips one that no queue has
+ * written. */
 static int list_row(Cursor *cur, int (*fn)(const char *name, int64_t worker, void *ctx), void *ctx)
 {
     char name[NAME_MAX_LEN + 1];
@@ -204,7 +207,13 @@ static int make(SapEnv *db, const SapQueueOptions *options, SapQueue **queue_out
         .retry_budget_max =
             options->retry_budget_max > 0 ? options->retry_budget_max : MAILBOX_RETRY_BUDGET,
         .time = options->time,
+        .reports = {options->log, options->log_ctx, options->replay, options->replay_ctx},
     };
+    if (!mailbox_backoff_complete(options->retry_backoff_ms, options->retry_backoff_max_ms,
+                                  &queue->retry_backoff_ms, &queue->retry_backoff_max_ms)) {
+        rc = SAP_ERROR;
+        goto free_queue;
+    }
     rc = SAP_NOMEM;
     if (!mutex_init(&queue->lock)) {
         goto free_queue;
@@ -229,19 +238,39 @@ static void unmake(SapQueue *queue)
     mem_free(MEM_RUNNER, queue, sizeof *queue);
 }
 
-int sap_queue_open_db(SapEnv *db, const SapQueueOptions *options, SapQueue **queue_out)
+OPTIONS_LAYOUT(SapQueueOptions, time, replay_ctx);
+
+/* Explains a code of opening a queue in an open DB. */
+static const char *open_refusal(int rc)
 {
-    static const SapQueueOptions defaults;
+    switch (rc) {
+    case SAP_ERROR:
+        return "the DB or the name is missing, the name is longer than 255 bytes, or the DB is "
+               "another process's";
+    case SAP_CONFLICT:
+        return "the DB has another version of the queue's tables";
+    case SAP_EXISTS:
+        return "the DB has a row of the queue's name that no queue has written";
+    case SAP_BUSY:
+        return "the queue's tables cannot be opened while a transaction is open";
+    default:
+        return sap_strerror(rc);
+    }
+}
+
+static int open_queue(SapEnv *db, const SapQueueOptions *options, SapQueue **queue_out)
+{
+    SapQueueOptions known;
     SapQueue *queue = NULL;
 
-    if (options == NULL) {
-        options = &defaults;
-    }
-    const char *name = options->name != NULL ? options->name : "default";
-    if (db == NULL || queue_out == NULL || name[0] == '\0' || strlen(name) > NAME_MAX_LEN) {
+    if (OPTIONS_READ(SapQueueOptions, &known, options) != SAP_OK) {
         return SAP_ERROR;
     }
-    int rc = make(db, options, &queue);
+    const char *name = known.name != NULL ? known.name : "default";
+    if (!env_usable(db) || queue_out == NULL || name[0] == '\0' || strlen(name) > NAME_MAX_LEN) {
+        return SAP_ERROR;
+    }
+    int rc = make(db, &known, &queue);
     if (rc != SAP_OK) {
         return rc;
     }
@@ -263,18 +292,31 @@ int sap_queue_open_db(SapEnv *db, const SapQueueOptions *options, SapQueue **que
     return SAP_OK;
 }
 
+int sap_queue_open_db(SapEnv *db, const SapQueueOptions *options, SapQueue **queue_out)
+{
+    open_error_clear();
+    int rc = open_queue(db, options, queue_out);
+    if (rc != SAP_OK) {
+        open_error_set(open_refusal(rc));
+    }
+    return rc;
+}
+
 int sap_queue_open(const char *path, const SapQueueOptions *options, SapQueue **queue_out)
 {
+    SapQueueOptions known;
     SapEnv *db = NULL;
 
-    if (path == NULL || queue_out == NULL) {
+    if (path == NULL || queue_out == NULL ||
+        OPTIONS_READ(SapQueueOptions, &known, options) != SAP_OK) {
+        open_error_set("the path is missing, or the options are of an unknown size");
         return SAP_ERROR;
     }
-    int rc = db_open_path(path, options != NULL ? options->file : NULL, &db);
+    int rc = db_open_path(path, known.file, &db);
     if (rc != SAP_OK) {
         return rc;
     }
-    rc = sap_queue_open_db(db, options, queue_out);
+    rc = sap_queue_open_db(db, &known, queue_out);
     if (rc != SAP_OK) {
         (void)db_close(db);
         return rc;
@@ -287,6 +329,12 @@ int sap_queue_close(SapQueue *queue)
 {
     if (queue == NULL) {
         return SAP_OK;
+    }
+    if (env_is_foreign(queue->db)) {
+        /* Threads that wait here are the other process's: destroying the condition would wait. */
+        int closed = queue->owns_db ? db_close(queue->db) : SAP_OK;
+        mem_free(MEM_RUNNER, queue, sizeof *queue);
+        return closed;
     }
     queue_wake_and_wait(queue);
     int rc = queue_stop_watching(queue);
@@ -313,9 +361,13 @@ int64_t sap_queue_worker(SapQueue *queue)
 
 /* ---- Push ----------------------------------------------------------------------------------- */
 
-static bool push_options_valid(const SapQueuePushOptions *options)
+OPTIONS_LAYOUT(SapQueuePushOptions, seqs, seqs);
+
+/* Reads what was given to a push. False: it makes no sense. */
+static bool push_options_read(const SapQueuePushOptions *given, SapQueuePushOptions *options)
 {
-    return (options->id != NULL ? options->id_len > 0 : options->id_len == 0) &&
+    return OPTIONS_READ(SapQueuePushOptions, options, given) == SAP_OK &&
+           (options->id != NULL ? options->id_len > 0 : options->id_len == 0) &&
            (options->trace_id != NULL || options->trace_id_len == 0) && options->delay_ms >= 0;
 }
 
@@ -368,18 +420,16 @@ static int put(Txn *txn, RowNumbers *numbers, const Buf *frame, int64_t at_ms, i
 }
 
 int sap_queue_push_many(SapQueue *queue, const void *const *payloads, const uint32_t *lens,
-                        uint32_t count, const SapQueuePushOptions *options)
+                        uint32_t count, const SapQueuePushOptions *given)
 {
-    static const SapQueuePushOptions defaults;
+    SapQueuePushOptions known;
+    const SapQueuePushOptions *options = &known;
     Buf frame = {0};
     RowNumbers numbers = {0};
     Txn *txn = NULL;
 
-    if (options == NULL) {
-        options = &defaults;
-    }
-    if (queue == NULL || (count > 0 && (payloads == NULL || lens == NULL)) ||
-        !push_options_valid(options) || (options->id != NULL && count > 1)) {
+    if (!queue_usable(queue) || (count > 0 && (payloads == NULL || lens == NULL)) ||
+        !push_options_read(given, &known) || (options->id != NULL && count > 1)) {
         return SAP_ERROR;
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -407,17 +457,15 @@ int sap_queue_push_many(SapQueue *queue, const void *const *payloads, const uint
 }
 
 int sap_queue_push(SapQueue *queue, const void *payload, uint32_t len,
-                   const SapQueuePushOptions *options, uint64_t *seq_out)
+                   const SapQueuePushOptions *given, uint64_t *seq_out)
 {
-    static const SapQueuePushOptions defaults;
+    SapQueuePushOptions known;
+    const SapQueuePushOptions *options = &known;
     Buf frame = {0};
     Txn *txn = NULL;
     uint64_t seq = 0;
 
-    if (options == NULL) {
-        options = &defaults;
-    }
-    if (queue == NULL || (payload == NULL && len > 0) || !push_options_valid(options)) {
+    if (!queue_usable(queue) || (payload == NULL && len > 0) || !push_options_read(given, &known)) {
         return SAP_ERROR;
     }
     /* Encoded before the writer lock is taken: others need not wait for that. */
@@ -456,7 +504,7 @@ int sap_queue_touch(SapQueue *queue, SapQueueMessage *message, uint32_t lease_ms
         return SAP_ERROR;
     }
     SapRunnerV0Claim claim = message->claim;
-    int rc = txn_begin_rc(queue->db, NULL, TXN_WAIT, &txn);
+    int rc = txn_begin_rc(queue->db, NULL, TXN_WAIT | TXN_DRAIN, &txn);
     if (rc != SAP_OK) {
         return rc;
     }
@@ -490,16 +538,15 @@ int sap_queue_ack_many(SapQueue *queue, SapQueueMessage **messages, uint32_t cou
     bool lost = false;
     int rc = SAP_OK;
 
-    if (queue == NULL || (messages == NULL && count > 0)) {
+    if (messages == NULL && count > 0) {
         return SAP_ERROR;
     }
+    rc = queue == NULL ? SAP_ERROR : SAP_OK;
     for (uint32_t i = 0; i < count; i++) {
-        if (messages[i] == NULL) {
-            return SAP_ERROR;
-        }
+        rc = messages[i] == NULL ? SAP_ERROR : rc;
     }
-    if (count > 0) {
-        rc = txn_begin_rc(queue->db, NULL, TXN_WAIT, &txn);
+    if (rc == SAP_OK && count > 0) {
+        rc = txn_begin_rc(queue->db, NULL, TXN_WAIT | TXN_DRAIN, &txn);
     }
     if (txn != NULL) {
         int64_t at_ms = queue_now_ms(queue);
@@ -523,26 +570,56 @@ int sap_queue_ack(SapQueue *queue, SapQueueMessage *message)
     return sap_queue_ack_many(queue, &message, 1);
 }
 
+static int64_t backoff_ms(const SapQueue *queue, uint32_t failed)
+{
+    uint32_t dice = 0;
+
+    if (queue->retry_backoff_ms > 0 && random_fill(NULL, &dice, sizeof dice) != SAP_OK) {
+        dice = 0; /* jitter is a courtesy: without it retries are only less spread */
+    }
+    return mailbox_backoff_ms(queue->retry_backoff_ms, queue->retry_backoff_max_ms, failed, dice);
+}
+
+static void report_failed(const SapQueue *queue, const SapRunnerV0Claim *claim, int rc, bool dead)
+{
+    SapRunnerV0LogEvent event = {.kind = dead ? SAP_RUNNER_V0_LOG_DEAD_LETTERED
+                                              : SAP_RUNNER_V0_LOG_REQUEUED,
+                                 .rc = rc,
+                                 .detail = claim->attempts};
+
+    reports_replay(&queue->reports,
+                   dead ? SAP_RUNNER_V0_REPLAY_DEAD_LETTER : SAP_RUNNER_V0_REPLAY_REQUEUE, claim,
+                   rc);
+    reports_log(&queue->reports, event, claim);
+}
+
 int sap_queue_fail(SapQueue *queue, SapQueueMessage *message, int rc, int64_t delay_ms)
+{
+    return queue_fail(queue, message, rc, delay_ms, 0);
+}
+
+int queue_fail(SapQueue *queue, SapQueueMessage *message, int rc, int64_t delay_ms, uint32_t budget)
 {
     Txn *txn;
 
-    if (queue == NULL || message == NULL || delay_ms < 0) {
+    if (queue == NULL || message == NULL) {
         sap_queue_release(queue, message);
         return SAP_ERROR;
     }
     const SapRunnerV0Claim *claim = &message->claim;
-    int done = txn_begin_rc(queue->db, NULL, TXN_WAIT, &txn);
+    bool dead = claim->attempts >= (budget > 0 ? budget : queue->retry_budget_max);
+    int done = txn_begin_rc(queue->db, NULL, TXN_WAIT | TXN_DRAIN, &txn);
     if (done == SAP_OK) {
-        if (claim->attempts >= queue->retry_budget_max) {
+        if (dead) {
             done = sap_runner_dead_letter_v0_move(txn, claim, rc);
-        } else if (delay_ms > 0) {
-            done = sap_runner_mailbox_v0_requeue_at(txn, claim,
-                                                    queue_later(queue_now_ms(queue), delay_ms));
         } else {
-            done = sap_runner_mailbox_v0_requeue(txn, claim, MAILBOX_REQUEUE_SLOTS, NULL);
+            int64_t wait_ms = delay_ms != 0 ? delay_ms : backoff_ms(queue, claim->attempts);
+            done = mailbox_retry(txn, claim, MAILBOX_REQUEUE_SLOTS, queue_now_ms(queue), wait_ms);
         }
         done = queue_end(txn, done, true);
+    }
+    if (done == SAP_OK) {
+        report_failed(queue, claim, rc, dead);
     }
     sap_queue_release(queue, message);
     return done;

@@ -121,7 +121,7 @@ static bool watched(SapQueue *queue)
     if (watch(queue) != SAP_OK) {
         return false;
     }
-    /* What came before the watch was not rung for: look once more before sleeping. */
+    /* No ring announced what came before the watch: the caller looks again before it sleeps. */
     mutex_lock(&queue->lock);
     queue->watching = true;
     queue->rings++;
@@ -185,6 +185,9 @@ static void wait_for_ring(SapQueue *queue, uint64_t seen, uint32_t ms)
 
 void sap_queue_interrupt(SapQueue *queue)
 {
+    if (!queue_usable(queue)) {
+        return;
+    }
     mutex_lock(&queue->lock);
     queue->closing = true;
     cond_broadcast(&queue->rung);
@@ -252,8 +255,8 @@ typedef struct Look {
     int64_t next_ms; /* when the next lease or timer is due; INT64_MAX: none is known */
 } Look;
 
-/* `last`: the answer may be that there is nothing, so what this queue believes of leases is not
- * enough. Others may hold some that it has not heard of. */
+/* `last`: the claim may return SAP_NOTFOUND after this look, so it also looks for expired leases
+ * that other handles made and this queue does not know of. */
 static int look_at(Txn *txn, SapQueue *queue, int64_t at_ms, bool last, Look *look)
 {
     uint64_t count;
@@ -303,7 +306,7 @@ static int look(SapQueue *queue, int64_t at_ms, bool last, Look *look_out)
     return rc;
 }
 
-/* All queues of the DB are as local as this one. Timers for workers that are no queues go to the
+/* All queues of the DB are as local as this one. Timers for workers that are not queues go to the
  * outbox, where those who route know which of them are. */
 static int is_queue(int64_t worker, void *ctx)
 {
@@ -311,26 +314,25 @@ static int is_queue(int64_t worker, void *ctx)
     return worker >= QUEUE_WORKERS;
 }
 
-static int move_timers(Txn *txn, SapQueue *queue, int64_t at_ms)
+static int move_timers(Txn *txn, SapQueue *queue, int64_t at_ms, MailboxLog *log)
 {
     SapRunnerV0ClaimOptions options = {
         .worker_id = queue->worker, .owner = queue->owner, .now_ms = at_ms};
     LocalWorkers local = {.fn = is_queue};
-    uint32_t claimed;
-    uint32_t moved;
+    TimersTaken taken;
     int rc;
 
     do {
-        rc = timer_claim_due(txn, &options, &local, NULL, TIMERS_AT_ONCE, &claimed, &moved);
-    } while (rc == SAP_OK && moved == TIMERS_AT_ONCE);
+        rc = timer_claim_due(txn, &options, &local, NULL, TIMERS_AT_ONCE, log, &taken);
+    } while (rc == SAP_OK && taken.moved + taken.dead == TIMERS_AT_ONCE);
     return rc;
 }
 
 static int claim_in(Txn *txn, SapQueue *queue, const SapRunnerV0ClaimOptions *options,
-                    SapRunnerV0Claim *claims, uint32_t max, uint32_t *count_out)
+                    SapRunnerV0Claim *claims, uint32_t max, uint32_t *count_out, MailboxLog *log)
 {
     SapRunnerV0ClaimReport report = {0};
-    int rc = sap_runner_mailbox_v0_claim(txn, options, claims, max, count_out, &report);
+    int rc = mailbox_claim(txn, options, claims, max, count_out, &report, log);
 
     if (rc == SAP_OK && options->quiet_until_ms <= options->now_ms) {
         leases_looked_at(queue, options->now_ms, report.next_expiry_ms);
@@ -338,17 +340,26 @@ static int claim_in(Txn *txn, SapQueue *queue, const SapRunnerV0ClaimOptions *op
     return rc;
 }
 
-/* Claims what there is. SAP_OK with none: what was seen has gone to others, or was nothing to claim. */
-static int claim_now(SapQueue *queue, uint32_t lease_ms, const Look *seen, SapRunnerV0Claim *claims,
-                     uint32_t max, uint32_t *count_out)
+/* How messages are claimed. */
+typedef struct Terms {
+    uint32_t lease_ms;
+    uint32_t budget; /* of attempts: leases that expired count */
+} Terms;
+
+/* Claims what there is. SAP_OK with none: what was seen has gone to others, or was nothing to
+ * claim. */
+static int claim_now(SapQueue *queue, const Terms *terms, const Look *seen,
+                     SapRunnerV0Claim *claims, uint32_t max, uint32_t *count_out)
 {
     SapRunnerV0ClaimOptions options = {.worker_id = queue->worker,
                                        .owner = queue->owner,
-                                       .lease_ttl_ms = lease_ms > 0 ? lease_ms : queue->lease_ms,
-                                       .retry_budget_max = queue->retry_budget_max};
+                                       .lease_ttl_ms = terms->lease_ms,
+                                       .retry_budget_max = terms->budget};
+    MailboxLog met = {0};
+    MailboxLog *log = reports_wanted(&queue->reports) ? &met : NULL;
     Txn *txn;
     uint32_t count = 0;
-    int rc = txn_begin_rc(queue->db, NULL, TXN_WAIT, &txn);
+    int rc = txn_begin_rc(queue->db, NULL, TXN_WAIT | TXN_DRAIN, &txn);
 
     *count_out = 0;
     if (rc != SAP_OK) {
@@ -359,16 +370,20 @@ static int claim_now(SapQueue *queue, uint32_t lease_ms, const Look *seen, SapRu
     int64_t at_ms = queue_now_ms(queue);
     options.now_ms = at_ms;
     if (seen->timers_due) {
-        rc = move_timers(txn, queue, at_ms);
+        rc = move_timers(txn, queue, at_ms, log);
     }
     if (rc == SAP_OK) {
         options.quiet_until_ms = quiet_until(queue);
-        rc = claim_in(txn, queue, &options, claims, max, &count);
+        rc = claim_in(txn, queue, &options, claims, max, &count, log);
     }
     rc = queue_end(txn, rc, false);
     if (rc != SAP_OK) {
         leases_unknown(queue); /* expired ones are there again */
-    } else if (count > 0) {
+    } else {
+        reports_met(&queue->reports, &met);
+    }
+    mailbox_log_release(&met);
+    if (rc == SAP_OK && count > 0) {
         queue_lease_until(queue, at_ms, claims[0].deadline_ms);
         rc = mailbox_wait_durable(queue->db, claims, count, base_lsn);
     }
@@ -409,7 +424,7 @@ static void free_messages(SapQueueMessage **messages, uint32_t count)
 
 /* Memory first: a message that was claimed and cannot be handed out would wait for its lease to
  * expire. */
-static int claim_messages(SapQueue *queue, uint32_t lease_ms, const Look *seen,
+static int claim_messages(SapQueue *queue, const Terms *terms, const Look *seen,
                           SapQueueMessage **messages, uint32_t max, uint32_t *count_out)
 {
     SapRunnerV0Claim few[BATCH_FEW];
@@ -429,7 +444,7 @@ static int claim_messages(SapQueue *queue, uint32_t lease_ms, const Look *seen,
         rc = messages[made] != NULL ? SAP_OK : SAP_NOMEM;
     }
     if (rc == SAP_OK) {
-        rc = claim_now(queue, lease_ms, seen, claims, max, &count);
+        rc = claim_now(queue, terms, seen, claims, max, &count);
     }
     for (uint32_t i = 0; i < count; i++) {
         fill(messages[i], &claims[i]);
@@ -443,7 +458,7 @@ static int claim_messages(SapQueue *queue, uint32_t lease_ms, const Look *seen,
 }
 
 /* Claims, and waits until there is something to claim. */
-static int claim_or_wait(SapQueue *queue, uint32_t lease_ms, uint32_t timeout_ms,
+static int claim_or_wait(SapQueue *queue, const Terms *terms, uint32_t timeout_ms,
                          SapQueueMessage **messages, uint32_t max, uint32_t *count_out)
 {
     int64_t started_ms = timeout_ms > 0 ? lasting_ms(queue) : 0;
@@ -463,7 +478,7 @@ static int claim_or_wait(SapQueue *queue, uint32_t lease_ms, uint32_t timeout_ms
         int rc = look(queue, at_ms, left_ms <= 0, &seen);
 
         if (rc == SAP_OK && (seen.claimable || seen.timers_due)) {
-            rc = claim_messages(queue, lease_ms, &seen, messages, max, &count);
+            rc = claim_messages(queue, terms, &seen, messages, max, &count);
             if (rc == SAP_OK && count == 0) {
                 continue; /* and see what is left */
             }
@@ -484,15 +499,23 @@ static int claim_or_wait(SapQueue *queue, uint32_t lease_ms, uint32_t timeout_ms
 int sap_queue_claim_many(SapQueue *queue, uint32_t lease_ms, uint32_t timeout_ms,
                          SapQueueMessage **messages, uint32_t max, uint32_t *count_out)
 {
+    return queue_claim_many(queue, lease_ms, timeout_ms, 0, messages, max, count_out);
+}
+
+int queue_claim_many(SapQueue *queue, uint32_t lease_ms, uint32_t timeout_ms, uint32_t budget,
+                     SapQueueMessage **messages, uint32_t max, uint32_t *count_out)
+{
     uint32_t count = 0;
 
-    if (queue == NULL || messages == NULL || max == 0 || count_out == NULL) {
+    if (!queue_usable(queue) || messages == NULL || max == 0 || count_out == NULL) {
         return SAP_ERROR;
     }
+    Terms terms = {.lease_ms = lease_ms > 0 ? lease_ms : queue->lease_ms,
+                   .budget = budget > 0 ? budget : queue->retry_budget_max};
     mutex_lock(&queue->lock);
     queue->inside++;
     mutex_unlock(&queue->lock);
-    int rc = claim_or_wait(queue, lease_ms, timeout_ms, messages, max < BATCH_MAX ? max : BATCH_MAX,
+    int rc = claim_or_wait(queue, &terms, timeout_ms, messages, max < BATCH_MAX ? max : BATCH_MAX,
                            &count);
     mutex_lock(&queue->lock);
     if (--queue->inside == 0 && queue->closing) {
@@ -590,7 +613,7 @@ int sap_queue_put_back(SapQueue *queue, SapQueueMessage *message)
     }
     /* Failed attempts are counted when they end: without its lease this one has not been. */
     RowKey key = row_message_key(message->claim.worker, message->claim.seq);
-    int rc = txn_begin_rc(queue->db, NULL, TXN_WAIT, &txn);
+    int rc = txn_begin_rc(queue->db, NULL, TXN_WAIT | TXN_DRAIN, &txn);
     if (rc == SAP_OK) {
         rc = sap_runner_lease_v0_release(txn, key.bytes, sizeof key.bytes, message->claim.token);
         /* One that a crash takes back is a lease that expires. */

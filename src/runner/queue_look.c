@@ -18,6 +18,18 @@ typedef struct Peek {
     void *ctx;
 } Peek;
 
+/* Fills in what the frame says. Borrows from it. */
+static void describe_frame(const SapRunnerV0Message *msg, SapQueueMessage *message)
+{
+    message->id = msg->message_id;
+    message->id_len = msg->message_id_len;
+    message->trace_id = msg->trace_id;
+    message->trace_id_len = msg->trace_id_len;
+    message->payload = msg->payload;
+    message->payload_len = msg->payload_len;
+    message->sent_ms = msg->route_timestamp;
+}
+
 /* Fills a message as it lies in the inbox. What is not a frame has no members but its number: a
  * claim will move it to the dead letters. */
 static int describe(Txn *txn, const Peek *peek, const void *key, uint32_t key_len, const void *val,
@@ -26,7 +38,6 @@ static int describe(Txn *txn, const Peek *peek, const void *key, uint32_t key_le
     SapRunnerV0Lease lease = {0};
     SapRunnerV0Message msg;
     uint64_t worker;
-    uint32_t failed = 0;
 
     *message = (SapQueueMessage){0};
     int rc = row_message_key_read(key, key_len, &worker, &message->seq);
@@ -40,21 +51,14 @@ static int describe(Txn *txn, const Peek *peek, const void *key, uint32_t key_le
     if (rc != SAP_OK || sap_runner_wire_v0_decode_message(val, val_len, &msg) != 0) {
         return rc;
     }
-    message->id = msg.message_id;
-    message->id_len = msg.message_id_len;
-    message->trace_id = msg.trace_id;
-    message->trace_id_len = msg.trace_id_len;
-    message->payload = msg.payload;
-    message->payload_len = msg.payload_len;
-    message->sent_ms = msg.route_timestamp;
+    describe_frame(&msg, message);
     message->deadline_ms = lease.deadline_ms;
     if (lease.attempts > 0) {
         message->attempts = lease.attempts;
         return SAP_OK;
     }
-    rc = dedupe_retries(txn, worker, msg.message_id, msg.message_id_len, &failed);
-    message->attempts = failed;
-    return rc;
+    RowKey row = row_message_key(worker, message->seq);
+    return dedupe_retries(txn, WIT_DBI_INBOX, &row, &message->attempts);
 }
 
 static int peek_in(Txn *txn, const Peek *peek)
@@ -91,6 +95,55 @@ static int peek_in(Txn *txn, const Peek *peek)
     return rc == SAP_NOTFOUND ? SAP_OK : rc;
 }
 
+/* Calls fn for each timer that is a message of the worker, in the order of time, until it returns
+ * non-zero, which is then returned. */
+static int each_delayed(Txn *txn, int64_t worker,
+                        int (*fn)(const SapQueueMessage *message, void *ctx), void *ctx)
+{
+    Cursor *cur = cursor_open_dbi(txn, WIT_DBI_TIMERS);
+    int answer = 0;
+
+    if (cur == NULL) {
+        return SAP_NOMEM;
+    }
+    int rc = cursor_first(cur);
+    while (rc == SAP_OK && answer == 0) {
+        const void *key;
+        const void *val;
+        uint32_t key_len;
+        uint32_t val_len;
+        SapQueueMessage message = {0};
+        SapRunnerV0Message msg;
+
+        rc = cursor_get(cur, &key, &key_len, &val, &val_len);
+        if (rc == SAP_OK && wire_check(val, val_len) == SAP_OK && wire_to_worker(val) == worker) {
+            rc = row_decoded(wire_rc(sap_runner_wire_v0_decode_message(val, val_len, &msg)));
+            if (rc == SAP_OK) {
+                describe_frame(&msg, &message);
+                rc = row_timer_key_read(key, key_len, &message.due_ms, &message.seq);
+            }
+            if (rc == SAP_OK) {
+                RowKey row = row_timer_key(message.due_ms, message.seq);
+                rc = dedupe_retries(txn, WIT_DBI_TIMERS, &row, &message.attempts);
+                message.seq |= (msg.flags & SAP_RUNNER_V0_HIGH_PRIORITY) == 0 ? ROW_NORMAL_BIT : 0;
+            }
+            answer = rc == SAP_OK ? fn(&message, ctx) : 0;
+        }
+        if (rc == SAP_OK) {
+            rc = cursor_next(cur);
+        }
+    }
+    cursor_close(cur);
+    return answer != 0 ? answer : rc == SAP_NOTFOUND ? SAP_OK : rc;
+}
+
+static int peek_delayed(const SapQueueMessage *message, void *ctx)
+{
+    const Peek *peek = ctx;
+
+    return peek->fn(message, 0, peek->ctx);
+}
+
 int sap_queue_peek(SapQueue *queue,
                    int (*fn)(const SapQueueMessage *message, int leased, void *ctx), void *ctx)
 {
@@ -103,8 +156,11 @@ int sap_queue_peek(SapQueue *queue,
     if (rc != SAP_OK) {
         return rc;
     }
-    rc = peek_in(
-        txn, &(Peek){.worker = queue->worker, .at_ms = queue_now_ms(queue), .fn = fn, .ctx = ctx});
+    Peek peek = {.worker = queue->worker, .at_ms = queue_now_ms(queue), .fn = fn, .ctx = ctx};
+    rc = peek_in(txn, &peek);
+    if (rc == SAP_OK) {
+        rc = each_delayed(txn, queue->worker, peek_delayed, &peek);
+    }
     txn_abort(txn);
     return rc;
 }
@@ -147,34 +203,34 @@ static int count_held(Txn *txn, int64_t worker, int64_t at_ms, uint64_t *count_o
     return rc == SAP_NOTFOUND ? SAP_OK : rc;
 }
 
-/* Timers lie in the order of time, whoever they are for. */
-static int count_delayed(Txn *txn, int64_t worker, uint64_t *count_out)
+typedef struct TimerCount {
+    SapQueueStat *stat;
+    int64_t at_ms;
+    uint64_t due;         /* timers whose time has come: a claim takes them */
+    int64_t first_due_ms; /* when the first of them was pushed */
+} TimerCount;
+
+static int count_timer(const SapQueueMessage *message, void *ctx)
 {
-    Cursor *cur = cursor_open_dbi(txn, WIT_DBI_TIMERS);
+    TimerCount *count = ctx;
 
-    *count_out = 0;
-    if (cur == NULL) {
-        return SAP_NOMEM;
+    if (message->due_ms > count->at_ms) {
+        count->stat->delayed++;
+        count->stat->retrying += message->attempts > 0;
+        return 0;
     }
-    int rc = cursor_first(cur);
-    while (rc == SAP_OK) {
-        const void *val;
-        uint32_t val_len;
-
-        rc = cursor_get(cur, NULL, NULL, &val, &val_len);
-        if (rc == SAP_OK) {
-            *count_out += wire_check(val, val_len) == SAP_OK && wire_to_worker(val) == worker;
-            rc = cursor_next(cur);
-        }
+    if (count->due == 0) {
+        count->first_due_ms = message->sent_ms;
     }
-    cursor_close(cur);
-    return rc == SAP_NOTFOUND ? SAP_OK : rc;
+    count->due++;
+    return 0;
 }
 
 int queue_stat_of(Txn *txn, int64_t worker, int64_t at_ms, SapQueueStat *stat_out)
 {
     MailboxRange range = mailbox_range(worker);
     SapQueueStat stat = {0};
+    TimerCount timers = {.stat = &stat, .at_ms = at_ms};
     uint64_t count;
     int rc = sap_runner_mailbox_v0_stat(txn, worker, &count, NULL, NULL);
 
@@ -183,7 +239,7 @@ int queue_stat_of(Txn *txn, int64_t worker, int64_t at_ms, SapQueueStat *stat_ou
     }
     if (rc == SAP_OK) {
         stat.ready = count - stat.leased;
-        rc = count_delayed(txn, worker, &stat.delayed);
+        rc = each_delayed(txn, worker, count_timer, &timers);
     }
     if (rc == SAP_OK) {
         rc = txn_count_range(txn, WIT_DBI_DEAD_LETTER, range.lo, sizeof range.lo, range.hi,
@@ -196,6 +252,8 @@ int queue_stat_of(Txn *txn, int64_t worker, int64_t at_ms, SapQueueStat *stat_ou
         rc = rc == 1 ? SAP_OK : rc;
     }
     if (rc == SAP_OK) {
+        stat.oldest_ms = stat.ready > 0 ? stat.oldest_ms : timers.first_due_ms;
+        stat.ready += timers.due;
         *stat_out = stat;
     }
     return rc;

@@ -56,7 +56,7 @@ int sap_runner_v0_replay_decode(const void *bytes, uint64_t len, SapRunnerV0Repl
     if (len == 0) {
         return SAP_NOTFOUND;
     }
-    /* What is there is looked at first: half a record that is none is damage, not the end. */
+    /* Check the bytes that are there first: a wrong beginning is damage, not a record cut short. */
     if (memcmp(p, MAGIC, len < MAGIC_SIZE ? (size_t)len : MAGIC_SIZE) != 0 ||
         (len > KIND_AT && !kind_valid(p[KIND_AT]))) {
         return SAP_INVALID;

@@ -129,7 +129,7 @@ int row_cursor_open(Txn *txn, uint32_t dbi, Cursor **cur_out)
     if (*cur_out != NULL) {
         return SAP_OK;
     }
-    /* A cursor that could not be had tells no reason; a call that needs no memory does. */
+    /* cursor_open_dbi() gives no reason for NULL; a call that needs no memory does. */
     int rc = txn_count_range(txn, dbi, NULL, 0, NULL, 0, &rows);
     return rc == SAP_OK ? SAP_NOMEM : rc;
 }

@@ -1,8 +1,8 @@
 /* rows.h - keys of the runner's tables, and the numbers that are given out for them.
  *
  * A number is never given out twice: the last one of each table is kept in app_state, under
- * runner.seq.<table>, and moves in the transaction that uses the number. (The last key present would
- * not do: a drained table would begin again and meet its old dead letters.) */
+ * runner.seq.<table>, and moves in the transaction that uses the number. (The last key present
+ * would not do: a drained table would begin again and meet its old dead letters.) */
 #ifndef SAPLING_RUNNER_ROWS_H
 #define SAPLING_RUNNER_ROWS_H
 

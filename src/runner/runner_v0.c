@@ -5,6 +5,7 @@
 #include "common/buf.h"
 #include "common/clock.h"
 #include "common/mem.h"
+#include "common/options.h"
 #include "common/random.h"
 #include "runner/durable.h"
 #include "runner/lease_v0.h"
@@ -31,6 +32,8 @@ void sap_runner_v0_policy_default(SapRunnerV0Policy *policy_out)
             .dedupe_ttl_ms = MAILBOX_DEDUPE_TTL_MS,
             .sweep_period_ms = 1000,
             .sweep_max = 1000,
+            .retry_backoff_ms = MAILBOX_BACKOFF_MS,
+            .retry_backoff_max_ms = MAILBOX_BACKOFF_MAX_MS,
         };
     }
 }
@@ -59,7 +62,7 @@ static bool policy_complete(const SapRunnerV0Policy *given, SapRunnerV0Policy *p
     set_unless_0(&all.attempt_backoff_max_us, given->attempt_backoff_max_us);
     set_unless_0(&all.sweep_period_ms, given->sweep_period_ms);
     set_unless_0(&all.sweep_max, given->sweep_max);
-    /* Of the two a default contradicts nobody. */
+    /* Where only one of the two was given, the default of the other follows it. */
     if (all.attempt_backoff_us > all.attempt_backoff_max_us) {
         if (given->attempt_backoff_us == 0) {
             all.attempt_backoff_us = all.attempt_backoff_max_us;
@@ -67,16 +70,18 @@ static bool policy_complete(const SapRunnerV0Policy *given, SapRunnerV0Policy *p
             all.attempt_backoff_max_us = all.attempt_backoff_us;
         }
     }
+    bool backoff = mailbox_backoff_complete(given->retry_backoff_ms, given->retry_backoff_max_ms,
+                                            &all.retry_backoff_ms, &all.retry_backoff_max_ms);
     *policy_out = all;
-    return all.lease_ttl_ms > 0 && all.attempt_backoff_us <= all.attempt_backoff_max_us;
+    return options_all_zero(given->reserved, sizeof given->reserved) && backoff &&
+           all.lease_ttl_ms > 0 && all.attempt_backoff_us <= all.attempt_backoff_max_us;
 }
 
 int sap_runner_v0_set_policy(SapRunnerV0 *runner, const SapRunnerV0Policy *policy)
 {
     SapRunnerV0Policy all;
 
-    if (runner == NULL || runner->core == NULL || policy == NULL ||
-        !policy_complete(policy, &all)) {
+    if (!runner_usable(runner) || policy == NULL || !policy_complete(policy, &all)) {
         return SAP_ERROR;
     }
     runner->core->policy = all;
@@ -87,21 +92,77 @@ int sap_runner_v0_set_policy(SapRunnerV0 *runner, const SapRunnerV0Policy *polic
 
 _Static_assert(WIT_RUNTIME_DBI_BASE == 0, "DBI 0, which every file has, is the runtime's");
 
+#define KEY_PREFIX "runner." /* of the keys in DBI 0 that are not the application's */
+
+static unsigned table_flags(uint32_t dbi)
+{
+    return dbi == WIT_DBI_DEDUPE_TTL ? DBI_TTL_META : 0;
+}
+
+/* SAP_OK: the runner has written to the DB, its marker or a high-water mark. SAP_NOTFOUND: it has
+ * not. */
+static int check_runner_rows(Txn *txn)
+{
+    Cursor *cur = cursor_open(txn);
+    int rc = cur == NULL ? SAP_NOMEM : cursor_seek(cur, KEY_PREFIX, sizeof KEY_PREFIX - 1);
+
+    if (rc == SAP_OK && !cursor_in_prefix(cur, KEY_PREFIX, sizeof KEY_PREFIX - 1)) {
+        rc = SAP_NOTFOUND;
+    }
+    cursor_close(cur);
+    return rc;
+}
+
+/* Checks that the table is missing or as the runner makes it; with `foreign`, also that it has no
+ * row. */
+static int check_table(Txn *txn, uint32_t dbi, bool foreign)
+{
+    SapDbiInfo info;
+    SapStat stat;
+    int rc = dbi_info(sap_txn_env(txn), dbi, &info);
+
+    if (rc != SAP_OK) {
+        return rc == SAP_NOTFOUND ? SAP_OK : rc;
+    }
+    if (info.flags != table_flags(dbi)) {
+        return SAP_ERROR;
+    }
+    rc = dbi_stat(txn, dbi, &stat);
+    return rc == SAP_OK && foreign && stat.num_entries > 0 ? SAP_EXISTS : rc;
+}
+
+/* Rows of tables 1 to 7 are the runner's, or there are none; DBI 0 is the application's too.
+ * Nothing is changed before that is known. */
+static int check_tables(SapEnv *db)
+{
+    Txn *txn;
+    int rc = txn_begin_rc(db, NULL, TXN_RDONLY | TXN_NEWEST, &txn);
+
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    rc = check_runner_rows(txn);
+    bool foreign = rc == SAP_NOTFOUND;
+    rc = foreign ? SAP_OK : rc;
+    for (uint32_t dbi = 1; dbi < WIT_RUNTIME_DBI_COUNT && rc == SAP_OK; dbi++) {
+        rc = check_table(txn, dbi, foreign);
+    }
+    txn_abort(txn);
+    return rc;
+}
+
 int sap_runner_v0_bootstrap_dbis(SapEnv *db)
 {
     if (db == NULL) {
         return SAP_ERROR;
     }
-    /* Tables of other packages are for those who own them to open. */
-    for (uint32_t dbi = 0; dbi < WIT_RUNTIME_DBI_COUNT; dbi++) {
-        /* DBI 0 is there from the start. */
-        unsigned flags = dbi == WIT_DBI_DEDUPE_TTL ? DBI_TTL_META : 0;
-        int rc = dbi == 0 ? SAP_OK : dbi_open(db, dbi, NULL, NULL, flags);
-        if (rc != SAP_OK) {
-            return rc;
-        }
+    int rc = check_tables(db);
+    /* Tables of other packages are for those who own them to open. DBI 0 is there from the
+     * start. */
+    for (uint32_t dbi = 1; dbi < WIT_RUNTIME_DBI_COUNT && rc == SAP_OK; dbi++) {
+        rc = dbi_open(db, dbi, NULL, NULL, table_flags(dbi));
     }
-    return SAP_OK;
+    return rc;
 }
 
 static int check_marker(Txn *txn, uint16_t major, uint16_t minor)
@@ -164,7 +225,7 @@ int sap_runner_v0_ensure_schema_version(SapEnv *db, uint16_t major, uint16_t min
 static void random_system_fill(void *out, uint32_t len, void *ctx)
 {
     (void)ctx;
-    /* What comes from here is jitter and names of lease owners. */
+    /* This is used for jitter and for ids of lease owners only. */
     if (random_fill(NULL, out, len) != SAP_OK) {
         memset(out, 0, len);
     }
@@ -182,15 +243,20 @@ static void core_free(struct SapRunnerV0Core *core)
     mem_free(MEM_RUNNER, core, sizeof *core);
 }
 
-int sap_runner_v0_init(SapRunnerV0 *runner, const SapRunnerV0Config *config)
+OPTIONS_LAYOUT(SapRunnerV0Config, random_ctx, random_ctx);
+
+int sap_runner_v0_init(SapRunnerV0 *runner, const SapRunnerV0Config *given)
 {
+    SapRunnerV0Config known;
+    const SapRunnerV0Config *config = &known;
     SapRunnerV0Policy policy;
 
     if (runner == NULL) {
         return SAP_ERROR;
     }
     *runner = (SapRunnerV0){.state = SAP_RUNNER_V0_STOPPED};
-    if (config == NULL || config->db == NULL || config->worker_id < 0) {
+    if (OPTIONS_READ(SapRunnerV0Config, &known, given) != SAP_OK || config->db == NULL ||
+        config->worker_id < 0) {
         return SAP_ERROR;
     }
     sap_runner_v0_policy_default(&policy);
@@ -227,7 +293,11 @@ int sap_runner_v0_init(SapRunnerV0 *runner, const SapRunnerV0Config *config)
     core->owner |= 1; /* 0 is nobody */
     core->next_sweep_ms = INT64_MIN;
     core->quiet_until_ms = INT64_MIN;
-    transfer_join(&core->transfers, config->db);
+    rc = transfer_join(&core->transfers, config->db);
+    if (rc != SAP_OK) {
+        core_free(core);
+        return rc;
+    }
     *runner = (SapRunnerV0){.state = SAP_RUNNER_V0_RUNNING,
                             .worker_id = config->worker_id,
                             .db = config->db,
@@ -235,10 +305,31 @@ int sap_runner_v0_init(SapRunnerV0 *runner, const SapRunnerV0Config *config)
     return SAP_OK;
 }
 
+bool runner_take(SapRunnerV0 *runner)
+{
+    uint32_t nobody = 0;
+
+    return atomic_cas_full(&runner->core->taken, &nobody, 1);
+}
+
+void runner_give(SapRunnerV0 *runner)
+{
+    SAP_ASSERT(atomic_load_relaxed(&runner->core->taken) == 1);
+    atomic_store_release(&runner->core->taken, 0);
+}
+
 int sap_runner_v0_shutdown(SapRunnerV0 *runner)
 {
     if (runner == NULL || runner->core == NULL) {
         return SAP_OK;
+    }
+    if (env_is_foreign(runner->db)) {
+        /* Lists of this process lead to the core, and it may have been copied at any moment. */
+        *runner = (SapRunnerV0){.state = SAP_RUNNER_V0_STOPPED};
+        return SAP_OK;
+    }
+    if (!runner_take(runner)) {
+        return SAP_BUSY;
     }
     int rc = durable_wait(runner->db, runner->core->last_lsn);
     transfer_leave(&runner->core->transfers);
@@ -265,17 +356,32 @@ SapRunnerV0Metrics *runner_metrics_lock(SapRunnerV0 *runner)
 void runner_metrics_unlock(SapRunnerV0 *runner)
 {
     struct SapRunnerV0Core *core = runner->core;
-    SapRunnerV0Metrics copy = core->metrics;
 
-    mutex_unlock(&core->lock);
-    if (core->metrics_sink != NULL) {
-        core->metrics_sink(&copy, core->metrics_ctx);
+    if (core->metrics_sink == NULL) {
+        mutex_unlock(&core->lock);
+        return;
     }
+    SapRunnerV0Metrics copy = core->metrics;
+    mutex_unlock(&core->lock);
+    core->metrics_sink(&copy, core->metrics_ctx);
+}
+
+void runner_queue_seen(SapRunnerV0 *runner, uint64_t depth, uint64_t age_ms)
+{
+    SapRunnerV0Metrics *metrics = runner_metrics_lock(runner);
+
+    if (metrics->queue_depth == depth && metrics->queue_age_ms == age_ms) {
+        mutex_unlock(&runner->core->lock);
+        return;
+    }
+    metrics->queue_depth = depth;
+    metrics->queue_age_ms = age_ms;
+    runner_metrics_unlock(runner);
 }
 
 void sap_runner_v0_metrics_snapshot(SapRunnerV0 *runner, SapRunnerV0Metrics *metrics_out)
 {
-    if (runner != NULL && runner->core != NULL && metrics_out != NULL) {
+    if (runner_usable(runner) && metrics_out != NULL) {
         mutex_lock(&runner->core->lock);
         *metrics_out = runner->core->metrics;
         mutex_unlock(&runner->core->lock);
@@ -284,9 +390,12 @@ void sap_runner_v0_metrics_snapshot(SapRunnerV0 *runner, SapRunnerV0Metrics *met
 
 void sap_runner_v0_metrics_reset(SapRunnerV0 *runner)
 {
-    if (runner != NULL && runner->core != NULL) {
-        mutex_lock(&runner->core->lock);
-        runner->core->metrics = (SapRunnerV0Metrics){0};
+    if (runner_usable(runner)) {
+        SapRunnerV0Metrics *metrics = runner_metrics_lock(runner);
+        *metrics = (SapRunnerV0Metrics){.queue_depth = metrics->queue_depth,
+                                        .queue_age_ms = metrics->queue_age_ms};
+        runner->core->fresh = (RunnerCommits){0};
+        runner->core->lagging = (RunnerCommits){0};
         mutex_unlock(&runner->core->lock);
     }
 }
@@ -295,7 +404,7 @@ uint64_t sap_runner_v0_steps_completed(SapRunnerV0 *runner)
 {
     uint64_t steps = 0;
 
-    if (runner != NULL && runner->core != NULL) {
+    if (runner_usable(runner)) {
         mutex_lock(&runner->core->lock);
         steps = runner->core->steps_completed;
         mutex_unlock(&runner->core->lock);
@@ -305,7 +414,7 @@ uint64_t sap_runner_v0_steps_completed(SapRunnerV0 *runner)
 
 void sap_runner_v0_set_metrics_sink(SapRunnerV0 *runner, sap_runner_v0_metrics_sink sink, void *ctx)
 {
-    if (runner != NULL && runner->core != NULL) {
+    if (runner_usable(runner)) {
         runner->core->metrics_sink = sink;
         runner->core->metrics_ctx = ctx;
     }
@@ -313,67 +422,36 @@ void sap_runner_v0_set_metrics_sink(SapRunnerV0 *runner, sap_runner_v0_metrics_s
 
 void sap_runner_v0_set_log_sink(SapRunnerV0 *runner, sap_runner_v0_log_sink sink, void *ctx)
 {
-    if (runner != NULL && runner->core != NULL) {
-        runner->core->log_sink = sink;
-        runner->core->log_ctx = ctx;
+    if (runner_usable(runner)) {
+        runner->core->reports.log = sink;
+        runner->core->reports.log_ctx = ctx;
     }
 }
 
 void sap_runner_v0_set_replay_hook(SapRunnerV0 *runner, sap_runner_v0_replay_hook hook, void *ctx)
 {
-    if (runner != NULL && runner->core != NULL) {
-        runner->core->replay_hook = hook;
-        runner->core->replay_ctx = ctx;
+    if (runner_usable(runner)) {
+        runner->core->reports.replay = hook;
+        runner->core->reports.replay_ctx = ctx;
     }
-}
-
-/* The number by which people know the message: that of its timer, if it was one. */
-static uint64_t known_seq(const SapRunnerV0Claim *claim)
-{
-    return claim->timer_seq != 0 ? claim->timer_seq : claim->seq;
 }
 
 void runner_log(SapRunnerV0 *runner, SapRunnerV0LogKind kind, const SapRunnerV0Claim *claim, int rc,
                 uint32_t detail, uint64_t commit_latency_us)
 {
-    struct SapRunnerV0Core *core = runner->core;
     SapRunnerV0LogEvent event = {.kind = kind,
                                  .worker_id = runner->worker_id,
                                  .rc = rc,
                                  .detail = detail,
                                  .commit_latency_us = commit_latency_us};
-    SapRunnerV0Message msg;
 
-    if (core->log_sink == NULL) {
-        return;
-    }
-    if (claim != NULL) {
-        event.seq = known_seq(claim);
-        event.attempt_id = claim->token;
-        if (sap_runner_wire_v0_decode_message(claim->frame, claim->frame_len, &msg) == SAP_OK) {
-            event.message_id = msg.message_id;
-            event.message_id_len = msg.message_id_len;
-            event.trace_id = msg.trace_id;
-            event.trace_id_len = msg.trace_id_len;
-        }
-    }
-    core->log_sink(&event, core->log_ctx);
+    reports_log(&runner->core->reports, event, claim);
 }
 
 void runner_replay(SapRunnerV0 *runner, SapRunnerV0ReplayKind kind, const SapRunnerV0Claim *claim,
                    int rc)
 {
-    struct SapRunnerV0Core *core = runner->core;
-
-    if (core->replay_hook != NULL) {
-        SapRunnerV0ReplayEvent event = {.kind = kind,
-                                        .worker_id = runner->worker_id,
-                                        .seq = known_seq(claim),
-                                        .rc = rc,
-                                        .frame = claim->frame,
-                                        .frame_len = claim->frame_len};
-        core->replay_hook(&event, core->replay_ctx);
-    }
+    reports_replay(&runner->core->reports, kind, claim, rc);
 }
 
 /* ---- Transactions of the runner's own ------------------------------------------------------- */
@@ -402,19 +480,67 @@ int runner_begin(SapRunnerV0 *runner, Txn **txn_out)
     return rc;
 }
 
-void runner_committed(SapRunnerV0 *runner, uint64_t lsn, uint64_t latency_us)
+void runner_relies_on(SapRunnerV0 *runner, uint64_t lsn)
 {
-    SapRunnerV0Metrics *metrics = runner_metrics_lock(runner);
-
     if (lsn > runner->core->last_lsn) {
         runner->core->last_lsn = lsn;
     }
+}
+
+void runner_committed(SapRunnerV0 *runner, uint64_t lsn, uint64_t latency_us)
+{
+    SapRunnerV0Metrics *metrics = runner_metrics_lock(runner);
+    RunnerCommits *fresh = &runner->core->fresh;
+
+    runner_relies_on(runner, lsn);
+    fresh->count++;
+    fresh->longest_us = latency_us > fresh->longest_us ? latency_us : fresh->longest_us;
     metrics->commits++;
     metrics->commit_latency_total_us += latency_us;
     if (latency_us > metrics->commit_latency_max_us) {
         metrics->commit_latency_max_us = latency_us;
     }
-    mutex_unlock(&runner->core->lock);
+    runner_metrics_unlock(runner);
+}
+
+/* Waits up to `lsn`, which commits of `lagging` were for, and those of `fresh` with `all`. */
+static int wait_for(SapRunnerV0 *runner, uint64_t lsn, bool all)
+{
+    struct SapRunnerV0Core *core = runner->core;
+    uint64_t started_ns = clock_mono_ns(NULL);
+    int rc = durable_wait(runner->db, lsn);
+    uint64_t waited_us = (clock_mono_ns(NULL) - started_ns) / 1000;
+    SapRunnerV0Metrics *metrics = runner_metrics_lock(runner);
+    RunnerCommits commits = core->lagging;
+
+    if (all && core->fresh.longest_us > commits.longest_us) {
+        commits.longest_us = core->fresh.longest_us;
+    }
+    commits.count += all ? core->fresh.count : 0;
+    static const RunnerCommits none;
+    core->lagging = all ? none : core->fresh;
+    core->lagging_lsn = all ? 0 : core->last_lsn;
+    core->fresh = (RunnerCommits){0};
+    if (commits.count == 0 || waited_us == 0) {
+        mutex_unlock(&core->lock);
+        return rc;
+    }
+    metrics->commit_latency_total_us += commits.count * waited_us;
+    if (commits.longest_us + waited_us > metrics->commit_latency_max_us) {
+        metrics->commit_latency_max_us = commits.longest_us + waited_us;
+    }
+    runner_metrics_unlock(runner);
+    return rc;
+}
+
+int runner_wait_last(SapRunnerV0 *runner)
+{
+    return wait_for(runner, runner->core->last_lsn, true);
+}
+
+int runner_wait_lagging(SapRunnerV0 *runner)
+{
+    return wait_for(runner, runner->core->lagging_lsn, false);
 }
 
 int runner_commit(SapRunnerV0 *runner, Txn *txn, uint64_t started_ns, uint64_t *latency_us_out)

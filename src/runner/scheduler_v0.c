@@ -1,6 +1,7 @@
 /* scheduler_v0.c - see scheduler_v0.h. */
 #include "runner/scheduler_v0.h"
 
+#include "common/assert.h"
 #include "runner/rows.h"
 
 int sap_runner_scheduler_v0_next_due(SapTxnCtx *txn, int64_t *due_ms_out)
@@ -35,4 +36,17 @@ uint32_t sap_runner_scheduler_v0_sleep_budget(int64_t now_ms, int64_t due_ms, ui
     }
     uint64_t wait_ms = (uint64_t)due_ms - (uint64_t)now_ms;
     return wait_ms < max_ms ? (uint32_t)wait_ms : max_ms;
+}
+
+uint64_t scheduler_backoff(uint64_t first, uint64_t longest, uint32_t n, uint32_t dice)
+{
+    uint64_t most = first;
+
+    SAP_ASSERT(longest <= INT64_MAX); /* so that doubling stays within 64 bits */
+    for (uint32_t i = 0; i < n && most < longest && most > 0; i++) {
+        most *= 2;
+    }
+    most = most > longest ? longest : most;
+    uint64_t least = most - most / 2;
+    return least + dice % (most - least + 1);
 }

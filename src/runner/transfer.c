@@ -1,19 +1,22 @@
 /* transfer.c - buffers on their way from one worker to another.
  *
- * One table for the process, because a ticket says nothing about the DB. Invariants, under the lock:
+ * One table for the process, because a ticket says nothing about the DB. Invariants, under the
+ * lock:
  *  1. every buffer that was given and neither taken nor reclaimed is in the table once: whoever
  *     unlinks its entry, and nobody else, owns it;
  *  2. the n-th ticket of the process is a bijection of n and a random number drawn once, so that no
  *     ticket is given twice, and one of another process, or a guess, is next to never there;
+ *     A process that fork() makes draws again;
  *  3. no ticket is 0, which is what a message that was never filled in has.
  * Callers' functions are called with the lock free: they may give and take themselves. */
 #include "runner/transfer.h"
 
 #include "common/assert.h"
+#include "common/fork.h"
 #include "common/hash.h"
 #include "common/mem.h"
 #include "common/random.h"
-#include "common/sync.h"
+#include "sapling/env.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -38,6 +41,14 @@ static struct {
     size_t count;
     TransferUser *users;
 } table = {.lock = MUTEX_STATIC, .chain_count = FIRST_CHAINS};
+
+/* The child's tickets are not those that its parent gives from here on. */
+static void forget_key(void)
+{
+    table.keyed = false;
+}
+
+static ForkGuard table_guard = {.lock = &table.lock, .in_child = forget_key};
 
 /* Enough for a process that gives now and then, and always there: no give fails for want of a
  * table. */
@@ -69,7 +80,8 @@ static void link_entry(Entry *entry)
     *chain = entry;
 }
 
-/* Longer chains are slower and nothing else, so no memory for more of them is no failure. */
+/* Longer chains are slower and nothing else, so it is not a failure if there is no memory for
+ * more. */
 static void grow(void)
 {
     size_t chain_count = table.chain_count * 2;
@@ -118,10 +130,10 @@ static void shrink_if_empty(void)
 int sap_transfer_give(SapEnv *db, void *buf, size_t len, void (*free_fn)(void *buf, size_t len),
                       SapTransferTicket *ticket_out)
 {
-    if (db == NULL || buf == NULL || free_fn == NULL || ticket_out == NULL) {
+    if (!env_usable(db) || buf == NULL || free_fn == NULL || ticket_out == NULL) {
         return SAP_ERROR;
     }
-    Entry *entry = mem_alloc(MEM_RUNNER, sizeof *entry);
+    Entry *entry = fork_guard(&table_guard) == SAP_OK ? mem_alloc(MEM_RUNNER, sizeof *entry) : NULL;
     if (entry == NULL) {
         return SAP_NOMEM;
     }
@@ -156,6 +168,9 @@ int sap_transfer_take(SapTransferTicket ticket, void **buf_out, size_t *len_out)
     if (buf_out == NULL || len_out == NULL) {
         return SAP_ERROR;
     }
+    if (!fork_is_guarded(&table_guard)) {
+        return SAP_NOTFOUND; /* nothing was ever given */
+    }
     mutex_lock(&table.lock);
     for (Entry **at = chain_of(ticket); *at != NULL; at = &(*at)->next) {
         if ((*at)->ticket == ticket) {
@@ -179,6 +194,9 @@ void sap_transfer_reclaim(SapEnv *db, uint32_t *count_out)
     Entry *mine = NULL;
     uint32_t count = 0;
 
+    if (!env_usable(db) || fork_guard(&table_guard) != SAP_OK) {
+        return; /* what the parent gave is the parent's to free; or nothing was ever given */
+    }
     mutex_lock(&table.lock);
     for (size_t i = 0; i < table.chain_count; i++) {
         Entry **at = &chains_now()[i];
@@ -206,13 +224,19 @@ void sap_transfer_reclaim(SapEnv *db, uint32_t *count_out)
     }
 }
 
-void transfer_join(TransferUser *user, SapEnv *db)
+int transfer_join(TransferUser *user, SapEnv *db)
 {
+    int rc = fork_guard(&table_guard);
+
+    if (rc != SAP_OK) {
+        return rc;
+    }
     user->db = db;
     mutex_lock(&table.lock);
     user->next = table.users;
     table.users = user;
     mutex_unlock(&table.lock);
+    return SAP_OK;
 }
 
 void transfer_leave(TransferUser *user)

@@ -1,8 +1,8 @@
 /* transfer.h - who may still take a buffer that is on its way. The calls themselves:
  * sapling/runner_v0.h.
  *
- * Every runner is a user of its DB from init to shutdown. When the last one of a DB leaves, what was
- * given with that DB and not taken is freed: nobody is left to take it. */
+ * Every runner is a user of its DB from init to shutdown. When the last one of a DB leaves, what
+ * was given with that DB and not taken is freed: nobody is left to take it. */
 #ifndef SAPLING_RUNNER_TRANSFER_H
 #define SAPLING_RUNNER_TRANSFER_H
 
@@ -14,7 +14,8 @@ typedef struct TransferUser {
     SapEnv *db;
 } TransferUser;
 
-void transfer_join(TransferUser *user, SapEnv *db);
+/* SAP_NOMEM: it has not joined. */
+int transfer_join(TransferUser *user, SapEnv *db);
 void transfer_leave(TransferUser *user);
 
 #endif

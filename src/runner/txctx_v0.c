@@ -6,6 +6,7 @@
 #include "common/hash.h"
 #include "common/mem.h"
 #include "runner/wire_v0.h"
+#include "sapling/env.h"
 
 enum {
     ROW_PREFIX = 4, /* the table's number, big-endian, so that rows sort by table */
@@ -13,6 +14,8 @@ enum {
     ROW_DELETED = 2,
     MAX_PAGE_SIZE = 65535,
     KEEP_BYTES = 1 << 20, /* a buffer above that is not kept for the next block */
+    INDEX_LEAST = 16,     /* slots of the index of reads */
+    INDEX_KEPT = 1024,    /* above that it is not kept for the next block, which would clear it */
 };
 
 typedef enum ReadKind {
@@ -35,7 +38,7 @@ typedef struct ReadEntry {
 
 int sap_runner_txctx_v0_create(SapEnv *db, SapRunnerTxCtxV0 **ctx_out)
 {
-    if (db == NULL || ctx_out == NULL) {
+    if (!env_usable(db) || ctx_out == NULL) {
         return SAP_ERROR;
     }
     SapRunnerTxCtxV0 *ctx = (SapRunnerTxCtxV0 *)mem_zalloc(MEM_RUNNER, sizeof *ctx);
@@ -70,6 +73,7 @@ void sap_runner_txctx_v0_dispose(SapRunnerTxCtxV0 *ctx)
     int rc = sap_db_close(ctx->store);
     SAP_ASSERT(rc == SAP_OK);
     buf_release(&ctx->reads);
+    buf_release(&ctx->read_index);
     buf_release(&ctx->intents);
     buf_release(&ctx->intent_offsets);
     buf_release(&ctx->frames);
@@ -86,6 +90,15 @@ static void empty(Buf *buf)
     }
 }
 
+static void empty_index(Buf *index)
+{
+    if (index->len > INDEX_KEPT * sizeof(size_t)) {
+        buf_release(index);
+    } else if (index->len > 0) {
+        memset(index->data, 0, index->len);
+    }
+}
+
 int txctx_start(SapRunnerTxCtxV0 *ctx, SapTxnCtx *snapshot, int read_only)
 {
     SAP_ASSERT(ctx->scans == 0);
@@ -95,6 +108,7 @@ int txctx_start(SapRunnerTxCtxV0 *ctx, SapTxnCtx *snapshot, int read_only)
     ctx->unrecorded = SAP_OK;
     ctx->read_count = 0;
     empty(&ctx->reads);
+    empty_index(&ctx->read_index);
     empty(&ctx->intents);
     empty(&ctx->intent_offsets);
     empty(&ctx->frames);
@@ -174,7 +188,8 @@ static int cursor_take(TxCursorSlot *slot, SapTxnCtx *txn, uint32_t dbi, SapCurs
     return SAP_OK;
 }
 
-/* `txn` is the one it was taken for. On a row it would have to follow changes: it is left on none. */
+/* Puts a cursor back into its slot; `txn` is the one it was taken for. It stands on no row there,
+ * or it would have to follow changes. */
 static void cursor_give(TxCursorSlot *slot, SapTxnCtx *txn, uint32_t dbi, SapCursor *cur)
 {
     if (sap_cursor_renew(cur, txn) != SAP_OK) {
@@ -187,7 +202,7 @@ static void cursor_give(TxCursorSlot *slot, SapTxnCtx *txn, uint32_t dbi, SapCur
 
 /* ---- The write set -------------------------------------------------------------------------- */
 
-/* The row's key in ctx->row, with room behind it for `extra` bytes. */
+/* Puts the row's key into ctx->row, with room after it for `extra` bytes. */
 static int row_key(SapRunnerTxCtxV0 *ctx, uint32_t dbi, const void *key, uint32_t key_len,
                    size_t extra)
 {
@@ -278,23 +293,106 @@ uint32_t sap_runner_txctx_v0_write_count(const SapRunnerTxCtxV0 *ctx)
 
 /* ---- The read set --------------------------------------------------------------------------- */
 
+/* Returns whether both read the same key or range. What a get found does not matter. */
+static bool same_read(const ReadEntry *a, const ReadEntry *b)
+{
+    uint32_t kind_a = a->kind == READ_NO_ROW ? READ_ROW : a->kind;
+    uint32_t kind_b = b->kind == READ_NO_ROW ? READ_ROW : b->kind;
+
+    return kind_a == kind_b && a->dbi == b->dbi && a->key_len == b->key_len &&
+           a->bound_len == b->bound_len;
+}
+
+static uint64_t read_hash(const ReadEntry *entry, const void *key, const void *bound)
+{
+    uint64_t hash = hash_bytes(key, entry->key_len, entry->dbi);
+
+    return entry->bound_len > 0 ? hash_bytes(bound, entry->bound_len, hash) : hash;
+}
+
+/* The slot of the entry with that key and bound, or the empty one where it belongs. The index has
+ * slots. */
+static size_t *read_slot(const SapRunnerTxCtxV0 *ctx, const ReadEntry *entry, const void *key,
+                         const void *bound)
+{
+    size_t *slots = (size_t *)(void *)ctx->read_index.data;
+    size_t mask = ctx->read_index.len / sizeof *slots - 1;
+    size_t at = (size_t)read_hash(entry, key, bound) & mask;
+
+    while (slots[at] != 0) {
+        const uint8_t *bytes = ctx->reads.data + slots[at] - 1;
+        ReadEntry other;
+        memcpy(&other, bytes, sizeof other);
+        bytes += sizeof other;
+        if (same_read(entry, &other) &&
+            bytes_compare(bytes, other.key_len, key, entry->key_len) == 0 &&
+            (bound == NULL || memcmp(bytes + other.key_len, bound, entry->bound_len) == 0)) {
+            break;
+        }
+        at = (at + 1) & mask;
+    }
+    return &slots[at];
+}
+
+/* Returns whether it is in the read set. */
+static bool recorded(const SapRunnerTxCtxV0 *ctx, const ReadEntry *entry, const void *key,
+                     const void *bound)
+{
+    return ctx->read_count > 0 && *read_slot(ctx, entry, key, bound) != 0;
+}
+
+/* Makes room for one more. */
+static int index_reserve(SapRunnerTxCtxV0 *ctx)
+{
+    size_t slots = ctx->read_index.len / sizeof(size_t);
+    Buf old = ctx->read_index;
+    Buf larger = {0};
+
+    if (slots / 2 > ctx->read_count) {
+        return SAP_OK;
+    }
+    size_t len = (slots > 0 ? slots * 2 : INDEX_LEAST) * sizeof(size_t);
+    int rc = buf_reserve(&larger, len);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    memset(larger.data, 0, len);
+    larger.len = len;
+    ctx->read_index = larger;
+    buf_release(&old);
+    for (size_t at = 0; at < ctx->reads.len;) {
+        ReadEntry entry;
+        const uint8_t *key = ctx->reads.data + at + sizeof entry;
+        memcpy(&entry, ctx->reads.data + at, sizeof entry);
+        *read_slot(ctx, &entry, key, key + entry.key_len) = at + 1;
+        at += sizeof entry + entry.key_len + entry.bound_len;
+    }
+    return SAP_OK;
+}
+
 /* All or nothing. */
 static int record(SapRunnerTxCtxV0 *ctx, const ReadEntry *entry, const void *key, const void *bound)
 {
-    int rc = buf_reserve(&ctx->reads, sizeof *entry + entry->key_len + entry->bound_len);
-    if (rc == SAP_OK) {
-        rc = buf_append(&ctx->reads, entry, sizeof *entry);
+    int rc = ctx->read_count < UINT32_MAX ? index_reserve(ctx) : SAP_FULL;
+    size_t *slot = rc == SAP_OK ? read_slot(ctx, entry, key, bound) : NULL;
+    if (slot == NULL || *slot != 0) {
+        return rc;
     }
+    rc = buf_reserve(&ctx->reads, sizeof *entry + entry->key_len + entry->bound_len);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    *slot = ctx->reads.len + 1;
+    rc = buf_append(&ctx->reads, entry, sizeof *entry);
     if (rc == SAP_OK) {
         rc = buf_append(&ctx->reads, key, entry->key_len);
     }
     if (rc == SAP_OK) {
         rc = buf_append(&ctx->reads, bound, entry->bound_len);
     }
-    if (rc == SAP_OK && ctx->read_count < UINT32_MAX) {
-        ctx->read_count++;
-    }
-    return rc;
+    SAP_ASSERT(rc == SAP_OK);
+    ctx->read_count++;
+    return SAP_OK;
 }
 
 uint32_t sap_runner_txctx_v0_read_count(const SapRunnerTxCtxV0 *ctx)
@@ -331,15 +429,16 @@ static int get_snapshot(SapRunnerTxCtxV0 *ctx, uint32_t dbi, const void *key, ui
     ReadEntry entry = {.kind = READ_NO_ROW, .dbi = dbi, .key_len = key_len};
     int rc = sap_txn_get_dbi(ctx->snapshot, dbi, key, key_len, val_out, val_len_out);
 
-    if ((rc != SAP_OK && rc != SAP_NOTFOUND) || key_len > SAP_MAX_KEY_LEN) {
+    if ((rc != SAP_OK && rc != SAP_NOTFOUND) || key_len > SAP_MAX_KEY_LEN ||
+        recorded(ctx, &entry, key, NULL)) {
         return rc;
     }
     if (rc == SAP_OK) {
         entry.kind = READ_ROW;
         hash_bytes128(*val_out, *val_len_out, entry.hash);
     }
-    int recorded = record(ctx, &entry, key, NULL);
-    return recorded != SAP_OK ? recorded : rc;
+    int kept = record(ctx, &entry, key, NULL);
+    return kept != SAP_OK ? kept : rc;
 }
 
 int sap_runner_txctx_v0_get(SapRunnerTxCtxV0 *ctx, uint32_t dbi, const void *key, uint32_t key_len,

@@ -7,14 +7,16 @@
  *
  * The read set is a list of what was seen in the snapshot: of a get the key and the hash of the
  * value (or that there was none), of a scan the range it covered and the hash of all rows in it.
+ * The snapshot does not change, so that a key or range is in the list once, however often it is
+ * read; an index of hashes finds it.
  *
  * Invariants:
- *  1. `writes` is the innermost open transaction of `store`, and there is one for each frame and one
- *     beneath them all; a context that only reads has none.
- *  2. The read set never shrinks before a reset: what an aborted child has seen may have steered the
- *     block around it.
+ *  1. `writes` is the innermost open transaction of `store`, and there is one for each frame and
+ *     one beneath them all; a context that only reads has none.
+ *  2. The read set never shrinks before a reset: what an aborted child has seen may have steered
+ *     the block around it.
  *  3. Whatever of the snapshot was shown to the block is in the read set, or `unrecorded` is the
- *     code that validation answers.
+ *     code that validation returns.
  *  4. While a scan is under way, `writes` does not change.
  *  5. Once sealed, a context has no snapshot, and nothing adds to it. */
 #ifndef SAPLING_RUNNER_TXCTX_V0_H
@@ -45,9 +47,10 @@ struct SapRunnerTxCtxV0 {
     bool running;   /* an attempt uses it */
     uint32_t scans; /* under way */
     int unrecorded; /* SAP_OK, or why something shown is not in `reads` */
-    Buf reads;      /* entries, each with its key and bound behind it */
+    Buf reads;      /* entries, each followed by its key and bound */
     uint32_t read_count;
-    Buf intents;                              /* frames, end to end */
+    Buf read_index; /* a power of two of size_t, at most half of them not 0: entry's offset + 1 */
+    Buf intents;    /* frames, end to end */
     Buf intent_offsets;                       /* of each in `intents`, a size_t */
     Buf frames;                               /* TxFrame, outermost first */
     Buf row;                                  /* a row of the write set, or a message, on its way */
@@ -67,7 +70,8 @@ void txctx_seal(SapRunnerTxCtxV0 *ctx);
 int txctx_push_message(SapRunnerTxCtxV0 *ctx, SapRunnerV0Intent intent,
                        const SapRunnerV0Message *msg);
 
-/* Whether something may be added now: SAP_OK, SAP_ERROR (sealed), SAP_BUSY (a scan is under way). */
+/* Checks that something may be added now: SAP_OK, SAP_ERROR (sealed), SAP_BUSY (a scan is under
+ * way). */
 int txctx_check_open(const SapRunnerTxCtxV0 *ctx);
 
 #endif

@@ -104,7 +104,7 @@ static int check_start(const uint8_t *p, uint32_t len, const char magic[4], uint
     return SAP_RUNNER_WIRE_OK;
 }
 
-/* What an encoder answers before it writes. */
+/* Checks arguments and room before an encoder writes. */
 static int check_room(uint32_t size, const void *buf, uint32_t cap, uint32_t *len_out)
 {
     if (size == 0 || len_out == NULL || (buf == NULL && cap > 0)) {
@@ -314,7 +314,8 @@ int sap_runner_wire_v0_decode_intent(const void *frame, uint32_t len, SapRunnerV
     }
     rc = sap_runner_wire_v0_decode_message(p + INT_BODY, message_len, &inner);
     if (rc != SAP_RUNNER_WIRE_OK) {
-        /* All bytes of the intent are there: a message that wants more is not truncated but wrong. */
+        /* All bytes of the intent are there: a message that wants more is not truncated but
+         * wrong. */
         return rc == SAP_RUNNER_WIRE_EVERSION ? rc : SAP_RUNNER_WIRE_EFORMAT;
     }
     *intent_out = (SapRunnerV0Intent){.kind = p[AT_KIND],

@@ -21,13 +21,13 @@
  *   60     message id, trace id, payload
  *
  * Invariants of every frame that decodes, and of every frame that is encoded:
- *  1. the lengths in the header and the header's own add up to frame_len, which is the length of the
- *     buffer and at most SAP_RUNNER_V0_MAX_FRAME;
+ *  1. the lengths in the header and the header's own add up to frame_len, which is the length of
+ *     the buffer and at most SAP_RUNNER_V0_MAX_FRAME;
  *  2. trace_id_len is 0xFFFFFFFF exactly without HAS_TRACE (a trace id may be empty);
  *  3. no bits but the known ones are set in flags, and the bytes at 14 are zero;
  *  4. a timer arm has HAS_DUE, an emit has not.
- * The bytes of from_worker and due_ts mean nothing without their flag: the encoder writes zeros, the
- * decoder accepts anything and answers 0. */
+ * The bytes of from_worker and due_ts mean nothing without their flag: the encoder writes zeros,
+ * the decoder accepts anything and returns 0. */
 #ifndef SAPLING_RUNNER_WIRE_V0_H
 #define SAPLING_RUNNER_WIRE_V0_H
 
@@ -45,7 +45,7 @@ int wire_encode_buf(const SapRunnerV0Message *msg, Buf *buf);
 /* SAP_OK: it is a message frame, so that the calls below may be asked. SAP_INVALID. */
 int wire_check(const void *frame, uint32_t len);
 
-/* Of a message frame that was checked. */
+/* Fields of a message frame that was checked. */
 int64_t wire_to_worker(const void *frame);
 uint8_t wire_flags(const void *frame);
 int64_t wire_route_timestamp(const void *frame);

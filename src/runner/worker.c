@@ -4,7 +4,7 @@
 #include "common/assert.h"
 #include "common/clock.h"
 #include "common/mem.h"
-#include "runner/durable.h"
+#include "common/options.h"
 #include "runner/lease_v0.h"
 #include "runner/mailbox_v0.h"
 #include "runner/poll.h"
@@ -56,15 +56,27 @@ void sap_runner_v0_db_gate_shutdown(SapRunnerV0DbGate *gate)
 
 /* ---- Lifecycle ------------------------------------------------------------------------------ */
 
-int sap_runner_v0_worker_init(SapRunnerV0Worker *worker, const SapRunnerV0WorkerConfig *config)
+OPTIONS_LAYOUT(SapRunnerV0WorkerConfig, runner.random_ctx, runner);
+
+static bool worker_usable(const SapRunnerV0Worker *worker)
 {
+    return worker != NULL && worker->core != NULL && runner_usable(&worker->runner);
+}
+
+int sap_runner_v0_worker_init(SapRunnerV0Worker *worker, const SapRunnerV0WorkerConfig *given)
+{
+    SapRunnerV0WorkerConfig known;
+    const SapRunnerV0WorkerConfig *config = &known;
+
     if (worker == NULL) {
         return SAP_ERROR;
     }
     *worker = (SapRunnerV0Worker){0};
-    if (config == NULL || !poll_handler_valid(&config->handler)) {
+    if (OPTIONS_READ(SapRunnerV0WorkerConfig, &known, given) != SAP_OK ||
+        !poll_handler_valid(&config->handler)) {
         return SAP_ERROR;
     }
+    known.runner.size = sizeof known.runner; /* it was read as a part of the worker's */
     struct SapRunnerV0WorkerCore *core = mem_zalloc(MEM_RUNNER, sizeof *core);
     if (core == NULL) {
         return SAP_NOMEM;
@@ -108,12 +120,25 @@ int sap_runner_v0_worker_shutdown(SapRunnerV0Worker *worker)
     if (worker == NULL || worker->core == NULL) {
         return SAP_OK;
     }
-    sap_runner_v0_worker_request_stop(worker);
-    int rc = worker->core->started ? sap_runner_v0_worker_join(worker) : SAP_OK;
+    if (env_is_foreign(worker->runner.db)) {
+        worker->core = NULL; /* its thread, its watches and its bell are the other process's */
+        return sap_runner_v0_shutdown(&worker->runner);
+    }
+    if (worker_is_inside(worker)) {
+        return SAP_BUSY;
+    }
+    int rc = SAP_OK;
+    if (worker->core->started) {
+        sap_runner_v0_worker_request_stop(worker);
+        rc = sap_runner_v0_worker_join(worker);
+    }
     if (worker->core->started) {
         return rc;
     }
     int shut = sap_runner_v0_shutdown(&worker->runner);
+    if (worker->runner.core != NULL) {
+        return shut; /* a tick is under way */
+    }
     cond_destroy(&worker->core->cond);
     mutex_destroy(&worker->core->lock);
     mem_free(MEM_RUNNER, worker->core, sizeof *worker->core);
@@ -128,7 +153,7 @@ int sap_runner_v0_worker_set_policy(SapRunnerV0Worker *worker, const SapRunnerV0
 
 void sap_runner_v0_worker_set_idle_policy(SapRunnerV0Worker *worker, uint32_t max_idle_sleep_ms)
 {
-    if (worker != NULL && worker->core != NULL) {
+    if (worker_usable(worker)) {
         worker->core->max_idle_sleep_ms =
             max_idle_sleep_ms > 0 ? max_idle_sleep_ms : IDLE_DEFAULT_MS;
     }
@@ -137,14 +162,14 @@ void sap_runner_v0_worker_set_idle_policy(SapRunnerV0Worker *worker, uint32_t ma
 void sap_runner_v0_worker_set_time_hooks(SapRunnerV0Worker *worker,
                                          const SapRunnerV0TimeHooks *hooks)
 {
-    if (worker != NULL && worker->core != NULL) {
+    if (worker_usable(worker)) {
         worker->runner.core->time = hooks != NULL ? *hooks : (SapRunnerV0TimeHooks){0};
     }
 }
 
 void sap_runner_v0_worker_set_db_gate(SapRunnerV0Worker *worker, SapRunnerV0DbGate *gate)
 {
-    if (worker != NULL && worker->core != NULL) {
+    if (worker_usable(worker)) {
         worker->runner.core->gate = gate != NULL && gate->mutex != NULL ? gate : NULL;
     }
 }
@@ -194,23 +219,28 @@ static int tick(SapRunnerV0Worker *worker, PollResult *result)
     return rc == SAP_OK ? SAP_OK : SAP_BUSY;
 }
 
-static int wait_last(SapRunnerV0Worker *worker)
-{
-    return durable_wait(worker->runner.db, worker->runner.core->last_lsn);
-}
-
 int sap_runner_v0_worker_tick(SapRunnerV0Worker *worker, uint32_t *handled_out)
 {
     PollResult result = {0};
 
-    if (worker == NULL || worker->core == NULL) {
+    if (!worker_usable(worker)) {
         return SAP_ERROR;
     }
+    if (!runner_take(&worker->runner)) {
+        if (handled_out != NULL) {
+            *handled_out = 0;
+        }
+        return SAP_BUSY;
+    }
     int rc = tick(worker, &result);
+    if (rc != SAP_BUSY) {
+        poll_count_queue(&worker->runner);
+    }
     if (handled_out != NULL) {
         *handled_out = result.handled;
     }
-    int waited = wait_last(worker);
+    int waited = runner_wait_last(&worker->runner);
+    runner_give(&worker->runner);
     if (rc != SAP_OK && rc != SAP_BUSY) {
         return rc;
     }
@@ -224,7 +254,7 @@ int sap_runner_v0_worker_compute_idle_sleep_ms(SapRunnerV0Worker *worker, uint32
 {
     int64_t next_ms;
 
-    if (worker == NULL || worker->core == NULL || ms_out == NULL) {
+    if (!worker_usable(worker) || ms_out == NULL) {
         return SAP_ERROR;
     }
     int64_t now_ms = runner_now_ms(&worker->runner);
@@ -252,7 +282,7 @@ static void ring(void *ctx)
 
 void sap_runner_v0_worker_request_stop(SapRunnerV0Worker *worker)
 {
-    if (worker != NULL && worker->core != NULL) {
+    if (worker_usable(worker)) {
         mutex_lock(&worker->core->lock);
         worker->core->stop = true;
         mutex_unlock(&worker->core->lock);
@@ -261,6 +291,14 @@ void sap_runner_v0_worker_request_stop(SapRunnerV0Worker *worker)
 }
 
 #if SAPLING_THREADED
+
+/* The worker whose loop this thread runs; NULL: none. */
+static _Thread_local const SapRunnerV0Worker *loop_of;
+
+bool worker_is_inside(const SapRunnerV0Worker *worker)
+{
+    return loop_of == worker;
+}
 
 static void on_inbox(const void *key, uint32_t key_len, const void *val, uint32_t val_len,
                      void *ctx)
@@ -328,7 +366,7 @@ static int ask_to_be_woken(SapRunnerV0Worker *worker)
     return rc;
 }
 
-/* How long the thread may sleep when it is to sleep so long: shorter while nobody wakes it. */
+/* Returns how long the thread may sleep if it wants `ms`: shorter while nothing would wake it. */
 static uint32_t sleep_at_most(SapRunnerV0Worker *worker, uint32_t ms)
 {
     int rc = ms > UNWATCHED_SLEEP_MS ? ask_to_be_woken(worker) : SAP_OK;
@@ -404,8 +442,8 @@ static void *loop(void *arg)
     SapRunnerV0Worker *worker = arg;
     struct SapRunnerV0WorkerCore *core = worker->core;
     uint32_t error_sleep_ms = ERROR_SLEEP_MS;
-    uint64_t waited_lsn = 0;
 
+    loop_of = worker;
     while (!stopping(core)) {
         PollResult result = {0};
         uint32_t sleep_ms = 0;
@@ -413,12 +451,10 @@ static void *loop(void *arg)
         int rc = tick(worker, &result);
 
         if (rc == SAP_OK) {
-            /* The disk may lag behind by one tick, so that syncs and handlers overlap, not more. */
-            rc = durable_wait(worker->runner.db, waited_lsn);
-            waited_lsn = worker->runner.core->last_lsn;
+            /* The disk may be one tick late, not more, so that syncs and handlers overlap. */
+            rc = runner_wait_lagging(&worker->runner);
         } else if (rc == SAP_BUSY) {
-            rc = wait_last(worker);
-            waited_lsn = 0;
+            rc = runner_wait_last(&worker->runner);
             if (rc == SAP_OK && core->forward != NULL &&
                 core->forwarded_lsn != worker->runner.core->last_lsn) {
                 /* Frames for elsewhere are offered when they are on disk, as they are only now. */
@@ -441,23 +477,31 @@ static void *loop(void *arg)
             sleep_unless_rung(worker, sleep_at_most(worker, sleep_ms), heard);
         }
     }
-    (void)wait_last(worker);
+    poll_count_queue(&worker->runner);
+    (void)runner_wait_last(&worker->runner);
     return NULL;
 }
 
 int sap_runner_v0_worker_start(SapRunnerV0Worker *worker)
 {
-    if (worker == NULL || worker->core == NULL || worker->core->started) {
+    if (!worker_usable(worker) || worker->core->started) {
         return SAP_ERROR;
+    }
+    if (!runner_take(&worker->runner)) {
+        return SAP_BUSY;
     }
     struct SapRunnerV0WorkerCore *core = worker->core;
     core->stop = false;
     core->own = (Bell){
         .db = worker->runner.db, .worker_id = worker->runner.worker_id, .ring = ring, .ctx = core};
-    bells_add(&core->own);
-    if (pthread_create(&core->thread, NULL, loop, worker) != 0) {
+    int rc = bells_add(&core->own);
+    if (rc == SAP_OK && pthread_create(&core->thread, NULL, loop, worker) != 0) {
         bells_remove(&core->own);
-        return SAP_NOMEM;
+        rc = SAP_NOMEM;
+    }
+    if (rc != SAP_OK) {
+        runner_give(&worker->runner);
+        return rc;
     }
     core->started = true;
     core->joined = false;
@@ -466,14 +510,14 @@ int sap_runner_v0_worker_start(SapRunnerV0Worker *worker)
 
 int sap_runner_v0_worker_join(SapRunnerV0Worker *worker)
 {
-    if (worker == NULL || worker->core == NULL || !worker->core->started ||
-        (!worker->core->joined && pthread_equal(worker->core->thread, pthread_self()))) {
+    if (!worker_usable(worker) || !worker->core->started || worker_is_inside(worker)) {
         return SAP_ERROR;
     }
     struct SapRunnerV0WorkerCore *core = worker->core;
     if (!core->joined) {
         pthread_join(core->thread, NULL);
         core->joined = true;
+        runner_give(&worker->runner);
         bells_remove(&core->own);
     }
     int rc = unwatch(worker);
@@ -481,10 +525,16 @@ int sap_runner_v0_worker_join(SapRunnerV0Worker *worker)
         return rc;
     }
     core->started = false;
-    return wait_last(worker);
+    return runner_wait_last(&worker->runner);
 }
 
 #else
+
+bool worker_is_inside(const SapRunnerV0Worker *worker)
+{
+    (void)worker;
+    return false;
+}
 
 int sap_runner_v0_worker_start(SapRunnerV0Worker *worker)
 {

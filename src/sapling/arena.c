@@ -15,12 +15,13 @@
 #include "common/bytes.h"
 #include "common/fault.h"
 #include "common/mem.h"
+#include "common/options.h"
 #include "sapling/arena_impl.h"
 
 enum {
     GRANULE_BYTES = 32 * 1024,         /* the heap's smallest chunk */
     CHUNK_MAX_BYTES = 2 * 1024 * 1024, /* and its usual one: a huge page */
-    FILE_STEP_MIN = 1024 * 1024,       /* a mapped file grows by an eighth within these */
+    FILE_STEP_MIN = 256 * 1024,        /* a mapped file grows by an eighth within these */
     FILE_STEP_MAX = 256 * 1024 * 1024,
     RUN_WINDOW_PAGES = 4096, /* free pages looked through for a run */
     POPULATE_MAX_PAGES = 256,
@@ -446,11 +447,40 @@ static uint64_t arena_pages_left(const SapMemArena *arena)
     return arena->region_bytes == 0 ? UINT64_MAX : page_limit(arena) - 1 - arena->active;
 }
 
+/* Whether the pages are those of a file, which is made longer as they are needed. */
+static bool backing_grows_file(const SapMemArena *arena)
+{
+    return arena->options.type == SAP_ARENA_BACKING_MMAP && arena->options.cfg.mmap.fd >= 0;
+}
+
+/* Whether a file has room on disk for that many pages more and those kept for rescue; where it has not,
+ * it is made longer. So a disk that is full then does not keep rows from being deleted. */
+static int file_keep_rescue(SapMemArena *arena, uint32_t count)
+{
+    uint64_t needed = (arena->active + 1 + count + arena->rescue_pages) * arena->stride;
+    return backing_grows_file(arena) && needed > arena->file_bytes ? file_reserve(arena, needed)
+                                                                   : SAP_OK;
+}
+
+/* How many pages more the file has room on disk for. */
+static uint64_t file_pages_left(const SapMemArena *arena)
+{
+    uint64_t pages = arena->file_bytes / arena->stride;
+    return pages > arena->active + 1 ? pages - arena->active - 1 : 0;
+}
+
 int arena_alloc_locked(SapMemArena *arena, uint32_t count, bool rescue, uint8_t **page_out,
                        uint32_t *pgno_out)
 {
     if (!rescue && arena_pages_left(arena) < (uint64_t)count + arena->rescue_pages) {
         return SAP_FULL;
+    }
+    int kept = file_keep_rescue(arena, count);
+    if (kept != SAP_OK && !rescue) {
+        return kept;
+    }
+    if (kept != SAP_OK && file_pages_left(arena) < count + arena->rescue_pages / 2) {
+        atomic_store_relaxed(&arena->rescue_used, true);
     }
     uint32_t pgno = count == 1 ? number_pop(arena) : number_find_run(arena, count, false);
     if (pgno == 0) {
@@ -586,6 +616,8 @@ static int region_open(SapMemArena *arena)
 #endif
 }
 
+OPTIONS_LAYOUT(SapArenaOptions, cfg.custom.ctx, cfg);
+
 static bool options_valid(const SapArenaOptions *options)
 {
     if (options->page_size < SAP_MIN_PAGE_SIZE || options->page_size > SAP_MAX_PAGE_SIZE) {
@@ -606,10 +638,13 @@ static bool options_valid(const SapArenaOptions *options)
 int sap_arena_init(SapMemArena **out, const SapArenaOptions *options)
 {
     static const SapArenaOptions defaults = {.type = SAP_ARENA_BACKING_MALLOC, .page_size = 4096};
-    options = options != NULL ? options : &defaults;
-    if (out == NULL || !options_valid(options)) {
+    SapArenaOptions known;
+    if (out == NULL ||
+        OPTIONS_READ(SapArenaOptions, &known, options != NULL ? options : &defaults) != SAP_OK ||
+        !options_valid(&known)) {
         return SAP_ERROR;
     }
+    options = &known;
     SapMemArena *arena = (SapMemArena *)mem_zalloc(MEM_ARENA, sizeof *arena);
     if (arena == NULL) {
         return SAP_NOMEM;
@@ -685,6 +720,23 @@ void sap_arena_destroy(SapMemArena *arena)
     mem_free(MEM_ARENA, arena, sizeof *arena);
 }
 
+void arena_abandon(SapMemArena *arena)
+{
+#if ARENA_HAS_MMAP
+    if (arena->region != NULL) {
+        arena_file_close(arena);
+        (void)munmap(arena->region, arena->region_bytes);
+    }
+#else
+    (void)arena;
+#endif
+}
+
+bool arena_is_shared(const SapMemArena *arena)
+{
+    return backing_grows_file(arena);
+}
+
 /* ---- Public and engine entry points ---------------------------------------------------------- */
 
 int arena_alloc_run(SapMemArena *arena, uint32_t count, bool rescue, uint8_t **page_out,
@@ -694,6 +746,15 @@ int arena_alloc_run(SapMemArena *arena, uint32_t count, bool rescue, uint8_t **p
     int rc = arena_alloc_locked(arena, count, rescue, page_out, pgno_out);
     mutex_unlock(&arena->lock);
     return rc;
+}
+
+bool arena_has_room(SapMemArena *arena)
+{
+    mutex_lock(&arena->lock);
+    uint64_t in_arena = arena_pages_left(arena);
+    uint64_t in_file = backing_grows_file(arena) ? file_pages_left(arena) : UINT64_MAX;
+    mutex_unlock(&arena->lock);
+    return (in_arena < in_file ? in_arena : in_file) >= (uint64_t)2 * arena->rescue_pages;
 }
 
 void arena_free_run(SapMemArena *arena, uint32_t pgno, uint32_t count)

@@ -1,9 +1,25 @@
 /* arena_file.c - an arena whose pages are those of a database file.
  *
- * Mapped: the file is mapped twice, for the writer, and read-only for everyone who is given a
- * pointer, so that a stray write through one faults instead of damaging the file. Race detectors
- * cannot see that the two are the same memory: builds for them use one mapping. Address space for
- * the largest size is reserved once; the file grows under it (arena.c) and never shrinks.
+ * A store through a mapping that finds no room on disk ends the process by a signal. So pages are
+ * stored to the file only where it is sure that no store needs a new block; everywhere else they are
+ * copies in memory, and checkpoints write them with a call that can say SAP_FULL.
+ *
+ * Mapped, shared (ext4 and tmpfs, which overwrite blocks in place and share none with other files):
+ * all holes are filled when the file is opened, and growing it allocates its blocks. The file is
+ * mapped twice, for the writer, and read-only for everyone who is given a pointer, so that a stray
+ * write through one faults instead of damaging the file. Race detectors cannot see that the two are
+ * the same memory: builds for them use one mapping.
+ *
+ * Mapped, private (every other file system, and where holes cannot be filled): XFS and btrfs share
+ * the blocks of a file with its copies, made at any time, and btrfs writes every block to a new
+ * place. One private mapping: the first store to a page makes a copy of it, arena_file_write() writes
+ * the copy to the file and drops it. A stray write changes only a copy, but is not noticed.
+ *
+ * A file that is only read is mapped privately too. What its log has more than its pages is replayed
+ * into copies, and into memory behind the end of the file, that are never written.
+ *
+ * Address space for the largest size is reserved once; the file grows under it (arena.c) and never
+ * shrinks.
  *
  * In memory: all pages in use are read when the file is opened, into one chunk of the heap, and more
  * chunks follow. Changed ones are written at checkpoints, which make the file longer first: a full
@@ -13,18 +29,29 @@
 #include <errno.h>
 #include <sys/stat.h>
 
+#include "common/bytes.h"
 #include "common/fault.h"
+
+#if SAP_FAULTS
+bool arena_file_never_shared;
+#define NEVER_SHARED arena_file_never_shared
+#else
+#define NEVER_SHARED false
+#endif
 
 #if SAP_FILE_MAPPED
 
+#include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/mman.h>
+#include <sys/vfs.h>
+#include <unistd.h>
 
 #define MAX_SIZE_LEAST (UINT64_C(1) << 30) /* of the default, where address space is short */
 #define TRUSTED_BYTES  ((size_t)(ARENA_MAX_PAGES / 8))
 
-static void *map(int fd, uint64_t bytes, int prot)
+static void *map(int fd, uint64_t bytes, int prot, int flags)
 {
-    int flags = fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
     if (fault_alloc()) {
         errno = ENOMEM;
         return NULL;
@@ -33,16 +60,44 @@ static void *map(int fd, uint64_t bytes, int prot)
     return base == MAP_FAILED ? NULL : base;
 }
 
+static void *map_zeros(uint64_t bytes)
+{
+    return map(-1, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
+}
+
+static bool fill_holes(int fd, uint64_t bytes)
+{
+    int rc;
+    do {
+        rc = fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)bytes);
+    } while (rc != 0 && errno == EINTR);
+    return rc == 0;
+}
+
+/* Whether every store to the file, of that size, finds its block on disk. */
+static bool stores_find_room(int fd, uint64_t bytes)
+{
+    struct statfs fs;
+    if (NEVER_SHARED || fstatfs(fd, &fs) != 0 ||
+        (fs.f_type != EXT4_SUPER_MAGIC && fs.f_type != TMPFS_MAGIC)) {
+        return false;
+    }
+    /* Blocks that were allocated and not written yet count as a hole here, but cost little there. */
+    off_t hole = lseek(fd, 0, SEEK_HOLE);
+    return (hole >= 0 && (uint64_t)hole >= bytes) || fill_holes(fd, bytes);
+}
+
 static bool map_region(SapMemArena *arena, const ArenaFileOptions *options, uint64_t bytes)
 {
-    bool two = !SAP_SANITIZED && !options->read_only;
+    bool two = !SAP_SANITIZED && !arena->copies;
     int prot = options->read_only ? PROT_READ : PROT_READ | PROT_WRITE;
-    uint8_t *base = (uint8_t *)map(options->fd, bytes, prot);
+    int flags = arena->copies ? MAP_PRIVATE : MAP_SHARED;
+    uint8_t *base = (uint8_t *)map(options->fd, bytes, prot, flags);
     if (base == NULL) {
         return false;
     }
     if (two) {
-        uint8_t *view = (uint8_t *)map(options->fd, bytes, PROT_READ);
+        uint8_t *view = (uint8_t *)map(options->fd, bytes, PROT_READ, MAP_SHARED);
         if (view == NULL) {
             (void)munmap(base, bytes);
             return false;
@@ -94,7 +149,8 @@ int arena_open_file(SapMemArena **out, const ArenaFileOptions *options)
     arena->file_bytes = (uint64_t)st.st_size;
     arena->check = options->check;
     arena->check_ctx = options->check_ctx;
-    arena->trusted = map(-1, TRUSTED_BYTES, PROT_READ | PROT_WRITE);
+    arena->copies = options->read_only || !stores_find_room(options->fd, arena->file_bytes);
+    arena->trusted = map_zeros(TRUSTED_BYTES);
     if (arena->trusted == NULL || !map_some(arena, options, arena->file_bytes)) {
         sap_arena_destroy(arena);
         return SAP_NOMEM;
@@ -102,6 +158,27 @@ int arena_open_file(SapMemArena **out, const ArenaFileOptions *options)
     arena->rescue_pages = arena_rescue_pages(arena->region_bytes, arena->stride);
     *out = arena;
     return SAP_OK;
+}
+
+int arena_file_begin_copying(SapMemArena *arena)
+{
+    uint64_t end = align_up_u64(arena->file_bytes, (uint64_t)sysconf(_SC_PAGESIZE));
+    end = end > arena->region_bytes ? arena->region_bytes : end;
+    uint64_t beyond = arena->region_bytes - end;
+    SAP_ASSERT(arena->copies);
+    if (fault_alloc() || mprotect(arena->region, end, PROT_READ | PROT_WRITE) != 0 ||
+        (beyond > 0 &&
+         mmap(arena->region + end, beyond, PROT_READ | PROT_WRITE,
+              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)) {
+        return SAP_NOMEM;
+    }
+    arena->file_bytes = arena->region_bytes;
+    return SAP_OK;
+}
+
+int arena_file_end_copying(SapMemArena *arena)
+{
+    return mprotect(arena->region, arena->region_bytes, PROT_READ) == 0 ? SAP_OK : SAP_NOMEM;
 }
 
 int arena_file_read(SapMemArena *arena, DiskFile *file, const uint64_t *pages, uint32_t end)
@@ -121,10 +198,28 @@ int arena_file_grow(SapMemArena *arena, DiskFile *file, uint32_t end)
     return SAP_OK;
 }
 
+/* The file has what the copies have, so that they are not needed; a page of the system may hold more
+ * than the pages that were written. */
+static void drop_copies(const SapMemArena *arena, uint64_t offset, uint64_t len)
+{
+    if (arena->stride % (uint64_t)sysconf(_SC_PAGESIZE) == 0) {
+        (void)madvise(arena->region + offset, len, MADV_DONTNEED);
+    }
+}
+
 int arena_file_write(SapMemArena *arena, DiskFile *file, uint32_t first, uint32_t end)
 {
-    uint64_t stride = arena->stride;
-    return disk_write_back(file, first * stride, (end - first) * stride);
+    uint64_t offset = (uint64_t)first * arena->stride;
+    uint64_t len = (uint64_t)(end - first) * arena->stride;
+    if (arena->copies) {
+        int rc = disk_write(file, offset, arena->region + offset, (size_t)len);
+        if (rc != SAP_OK) {
+            return rc;
+        }
+        drop_copies(arena, offset, len);
+    }
+    /* What fails here had been taken by the system already, room or not. */
+    return disk_write_back(file, offset, len) == SAP_OK ? SAP_OK : SAP_IO;
 }
 
 void arena_file_close(SapMemArena *arena)
@@ -139,7 +234,7 @@ void arena_file_close(SapMemArena *arena)
 
 int arena_file_reserve(size_t bytes, void **base_out)
 {
-    *base_out = map(-1, bytes, PROT_READ | PROT_WRITE);
+    *base_out = map_zeros(bytes);
     return *base_out != NULL ? SAP_OK : SAP_NOMEM;
 }
 
@@ -213,6 +308,18 @@ int arena_file_write(SapMemArena *arena, DiskFile *file, uint32_t first, uint32_
         first += pages;
     }
     return rc;
+}
+
+int arena_file_begin_copying(SapMemArena *arena)
+{
+    (void)arena;
+    return SAP_OK;
+}
+
+int arena_file_end_copying(SapMemArena *arena)
+{
+    (void)arena;
+    return SAP_OK;
 }
 
 void arena_file_close(SapMemArena *arena)

@@ -65,6 +65,7 @@ struct SapMemArena {
         view; /* mapped files: from a page to the same page where it can only be read; else 0 */
     ArenaCheck check;
     void *check_ctx;
+    bool copies; /* mapped files: a store changes a copy of the page, and not the file */
     SapArenaOptions options;
 
     Mutex lock; /* everything below; not needed to resolve */
@@ -79,6 +80,7 @@ struct SapMemArena {
     uint64_t active;
     uint32_t run_hint;     /* where the next search for a run begins */
     uint32_t rescue_pages; /* bounded backings: kept for those who free more than they take */
+    SAP_ATOMIC(bool) rescue_used; /* files: half of them were; a checkpoint gives them back */
 
     uint8_t *region;       /* contiguous backings; NULL for heap chunks and custom */
     uint64_t region_bytes; /* the bound; 0: there is none */
@@ -154,6 +156,10 @@ static inline uint8_t *arena_readable(const SapMemArena *arena, uint8_t *page)
 int arena_alloc_run(SapMemArena *arena, uint32_t count, bool rescue, uint8_t **page_out,
                     uint32_t *pgno_out);
 
+/* Whether there is room besides the pages kept for rescue, for as many as those again, without making a
+ * file longer. */
+bool arena_has_room(SapMemArena *arena);
+
 /* Gives a run (or a page, count 1) back; must have been handed out as such. */
 void arena_free_run(SapMemArena *arena, uint32_t pgno, uint32_t count);
 
@@ -179,13 +185,27 @@ int arena_file_read(SapMemArena *arena, DiskFile *file, const uint64_t *pages, u
 /* The file is long enough for pages below `end`, so that writing them takes no more space. Codes as
  * disk_write(); SAP_FULL: nothing is lost. */
 int arena_file_grow(SapMemArena *arena, DiskFile *file, uint32_t end);
-/* The pages first..end are on their way into the file; disk_sync() brings them there. */
+/* Opened to be read: between the two calls pages can be changed and taken, in memory alone, and never
+ * again. SAP_NOMEM. */
+int arena_file_begin_copying(SapMemArena *arena);
+int arena_file_end_copying(SapMemArena *arena);
+/* Writes the pages first..end to the file; disk_sync() makes them durable. SAP_FULL, SAP_NOMEM: some
+ * pages may have been written; the call can be repeated. SAP_IO: the contents of the file are
+ * unknown. */
 int arena_file_write(SapMemArena *arena, DiskFile *file, uint32_t first, uint32_t end);
 /* The file has pages below `high`; those whose bit in `used` is set are handed out, the others from
  * `first` on are free. SAP_FULL: beyond max_size. */
 int arena_adopt(SapMemArena *arena, uint32_t first, uint32_t high, const uint64_t *used);
+#if SAP_FAULTS
+/* For tests: files opened from now on are mapped as on file systems that share blocks. */
+extern bool arena_file_never_shared;
+#endif
 /* What of the file the arena holds beside its region; of sap_arena_destroy(). */
 void arena_file_close(SapMemArena *arena);
+/* In a process that inherited it: gives up the mapping of a file. It must not be used any more. */
+void arena_abandon(SapMemArena *arena);
+/* Whether its pages are those of a file, which a process made by fork() would share. */
+bool arena_is_shared(const SapMemArena *arena);
 
 /* Zeros that take memory only where something is written to them; *base_out is NULL where such
  * memory cannot be had: use the heap. SAP_NOMEM. Release with arena_file_unreserve(). */
@@ -206,11 +226,14 @@ bool arena_page_is_live(const SapMemArena *arena, uint32_t pgno);
 uint32_t arena_find_page(const SapMemArena *arena, const void *addr);
 void *arena_node_resolve(const SapMemArena *arena, uint32_t no);
 
+/* Two transactions that copy a path in each of a queue's tables, and the runs of a checkpoint. */
+enum { ARENA_RESCUE_MAX = 64 };
+
 /* How many of the last pages of a bounded arena are kept for those who free more than they take. */
 static inline uint32_t arena_rescue_pages(uint64_t bytes, uint32_t stride)
 {
     uint64_t eighth = bytes / stride / 8;
-    return eighth < 32 ? (uint32_t)eighth : 32;
+    return eighth < ARENA_RESCUE_MAX ? (uint32_t)eighth : ARENA_RESCUE_MAX;
 }
 
 static inline bool arena_bit(const uint64_t *bits, uint32_t i)

@@ -1,9 +1,9 @@
 /* checkpoint.c - moving what is committed into the data file.
  *
- * Under the writer lock, between transactions: the log starts a new segment, and the newest version
- * with the set of its pages is captured and pinned. From then on writers go on. The pages written
- * since the last capture get their checksums, go to disk and are synced; then the meta; then the log
- * before it is removed; and only then the checkpoint before it loses its pin. */
+ * Under the writer lock, between transactions, a checkpoint starts a new log segment, and captures and
+ * pins the newest version with the set of its pages. Then it releases the lock. It stamps the pages
+ * written since the last capture with their checksums, writes and syncs them, writes and syncs the meta,
+ * removes the log before it, and only then unpins the checkpoint before it. */
 #include "sapling/dbfile.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 
 /* ---- Checksums ------------------------------------------------------------------------------ */
 
-/* Nobody else touches these bytes of a page that a version holds; others read what is behind. */
+/* Only the checkpoint writes these bytes of a page that a version holds; readers read what follows. */
 static void stamp(uint8_t *page, uint64_t sum)
 {
     uint64_t stored = 0;
@@ -62,7 +62,7 @@ bool checkpoint_has_pages(const DbFile *file, uint32_t pgno, uint32_t pages)
     return has;
 }
 
-/* Whether everything that a node refers to was in use: what was free then may be anything soon. */
+/* Whether all pages that a node refers to were in use. A page that was free may get any content. */
 static bool refers_to_pages(const DbFile *file, const uint8_t *page)
 {
     uint32_t n = page_count(page);
@@ -118,7 +118,8 @@ bool page_holds_pairs(const uint8_t *page)
     return sound;
 }
 
-/* Of an order that is not that of bytes, first and last row only: enough for a walk to end. */
+/* Checks the order of rows. With an order other than that of bytes it compares only the first and the last
+ * row, which is enough for a walk to end. */
 static bool ascends(const Table *table, const uint8_t *page)
 {
     uint32_t n = page_count(page);
@@ -253,7 +254,7 @@ static int capture_memory(Capture *capture, size_t words)
     return capture->used != NULL && capture->dirty != NULL ? SAP_OK : SAP_NOMEM;
 }
 
-/* What is spare from now on; the run before it is given back. */
+/* Keeps a run for the next checkpoint, and frees the one that was kept before. */
 static void keep_spare(DbFile *file, SpareRun *spare, uint32_t pgno, uint32_t pages)
 {
     if (spare->pages > 0) {
@@ -262,7 +263,7 @@ static void keep_spare(DbFile *file, SpareRun *spare, uint32_t pgno, uint32_t pa
     *spare = (SpareRun){.pgno = pgno, .pages = pages};
 }
 
-/* A run of at least so many pages: the spare one, as long as that is large enough. */
+/* Takes a run of at least so many pages: the spare one if it is large enough. */
 static int take_run(DbFile *file, SpareRun *spare, uint32_t pages, uint8_t **run_out,
                     SpareRun *taken_out)
 {
@@ -318,7 +319,7 @@ static int take_bitmap_run(DbFile *file, Capture *capture)
     return rc;
 }
 
-/* There will be no checkpoint: its runs are for the next. */
+/* The checkpoint is given up: keeps its runs for the next one. */
 static void give_runs(DbFile *file, const Capture *capture)
 {
     const Meta *meta = &capture->meta;
@@ -330,13 +331,40 @@ static void give_runs(DbFile *file, const Capture *capture)
     }
 }
 
+int checkpoint_unseal(DbFile *file)
+{
+    int rc = wal_prepare(file->wal); /* its first segment, which the meta names */
+    if (rc != SAP_OK) {
+        return rc == SAP_IO ? dbfile_fail(file, "making a log segment") : rc;
+    }
+    Meta meta = file->meta;
+    SAP_ASSERT(file->sealed && meta.closed);
+    meta.number++;
+    meta.closed = false;
+    /* A log with effects of subsystems follows only a header that says so. */
+    meta.has_subsystems = meta.has_subsystems || subsystems_any(file->env);
+    if (checkpoint_write_meta(file, &meta) != SAP_OK) {
+        return dbfile_fail(file, "writing the data file's header");
+    }
+    /* A checkpoint looks at these only after it has held the writer lock. */
+    file->meta.number = meta.number;
+    file->meta.closed = false;
+    file->meta.has_subsystems = meta.has_subsystems;
+    file->sealed = false;
+    return SAP_OK;
+}
+
 /* The writer lock is held, no write transaction is open. */
-static int capture_take(DbFile *file, Capture *capture)
+static int capture_take(DbFile *file, unsigned flags, Capture *capture)
 {
     SapEnv *env = file->env;
     Version newest;
     version_get(&env->newest, &newest);
-    int rc = capture_memory(capture, env->pager.track_words);
+    bool ends_log = (flags & CHECKPOINT_CLOSED) != 0;
+    int rc = file->sealed && !ends_log ? checkpoint_unseal(file) : SAP_OK;
+    if (rc == SAP_OK) {
+        rc = capture_memory(capture, env->pager.track_words);
+    }
     if (rc == SAP_OK) {
         rc = take_states(file, &newest, capture);
     }
@@ -351,7 +379,8 @@ static int capture_take(DbFile *file, Capture *capture)
     const char *what = "growing the data file";
     WalPoint point = {0};
     if (rc == SAP_OK) {
-        rc = wal_rotate(file->wal, &point);
+        capture->meta.closed = ends_log;
+        rc = ends_log ? wal_finish(file->wal, &point) : wal_rotate(file->wal, &point);
         what = "writing the log";
     }
     if (rc != SAP_OK) {
@@ -415,7 +444,7 @@ static void fill_bitmap(const DbFile *file, const Capture *capture)
 static int write_pages(DbFile *file, uint32_t first, uint32_t end)
 {
     int rc = arena_file_write(file->env->arena, &file->data, first, end);
-    return rc == SAP_OK ? SAP_OK : dbfile_fail(file, "writing the data file");
+    return rc == SAP_IO ? dbfile_fail(file, "writing the data file") : rc;
 }
 
 /* The first page from `from` on whose bit is set, or the end. */
@@ -501,13 +530,30 @@ static int write_all(DbFile *file, const Capture *capture)
     return rc;
 }
 
+/* Undoes a capture whose pages could not all be written, for want of room or memory. No meta leads to
+ * them, and the next checkpoint writes them. */
+static void capture_undo(DbFile *file, const Capture *capture, bool locked)
+{
+    WriterLock *lock = &file->env->lock;
+    bool taken = locked || writer_lock_take_briefly(lock, true);
+    SAP_ASSERT(taken);
+    pager_uncapture(&file->env->pager, capture->dirty, capture->words);
+    wal_with_lock(file->wal, dbfile_on_uncapture, file);
+    give_runs(file, capture);
+    atomic_store_full(&file->pin_making, 0);
+    if (!locked) {
+        writer_lock_release(lock);
+    }
+}
+
 /* ---- The whole ------------------------------------------------------------------------------ */
 
-/* The new meta is on disk: the log before it goes, then what only the older one needed. */
+/* The new meta is on disk: removes the log before it, then frees what only the older one needed. */
 static int release_before(DbFile *file)
 {
     fault_step("log not released");
-    int rc = wal_release(file->wal, file->meta.wal.segment);
+    int rc =
+        file->meta.closed ? wal_restart(file->wal) : wal_release(file->wal, file->meta.wal.segment);
     if (rc != SAP_OK) {
         return rc == SAP_IO ? dbfile_fail(file, "removing old log segments") : rc;
     }
@@ -519,18 +565,80 @@ static int release_before(DbFile *file)
     return SAP_OK;
 }
 
+/* Closes a file that was not changed since its last checkpoint: writes the header alone. */
+static int close_unchanged(DbFile *file)
+{
+    Meta meta = file->meta;
+    int rc = wal_finish(file->wal, &meta.wal);
+    if (rc != SAP_OK) {
+        return dbfile_fail(file, "writing the log");
+    }
+    meta.number++;
+    meta.closed = true;
+    if (checkpoint_write_meta(file, &meta) != SAP_OK) {
+        return dbfile_fail(file, "writing the data file's header");
+    }
+    file->meta = meta;
+    return SAP_OK;
+}
+
+/* The writer lock is held; with CHECKPOINT_CLOSED it is still when this returns, otherwise not unless
+ * the caller holds it. */
+static int make_locked(DbFile *file, unsigned flags, Capture *capture)
+{
+    bool locked = (flags & (CHECKPOINT_LOCKED | CHECKPOINT_CLOSED)) != 0;
+    int rc = capture_take(file, flags, capture);
+    if (!locked) {
+        writer_lock_release(&file->env->lock);
+    }
+    fault_step("version captured");
+    if (rc == SAP_OK) {
+        rc = write_all(file, capture);
+        if (rc == SAP_FULL || rc == SAP_NOMEM) {
+            capture_undo(file, capture, locked);
+        }
+    }
+    if (rc == SAP_OK) {
+        file->before = file->meta;
+        file->meta = capture->meta;
+        file->unreleased = true;
+        wal_with_lock(file->wal, dbfile_on_checkpoint, file);
+    }
+    return rc;
+}
+
+/* Used when there is no room for a log segment, or a commit is not in the log: ends the log as a clean
+ * close does, and starts it anew without a segment. The writer lock is held. */
+static int end_log(DbFile *file, unsigned flags, Capture *capture)
+{
+    int rc = make_locked(file, flags | CHECKPOINT_CLOSED, capture);
+    if (rc == SAP_OK) {
+        rc = release_before(file);
+    }
+    if (rc == SAP_OK) {
+        file->sealed = true;
+        file->unlogged = false;
+    }
+    return rc;
+}
+
 static int make(DbFile *file, unsigned flags)
 {
+    bool closing = (flags & CHECKPOINT_CLOSED) != 0;
     bool locked = (flags & CHECKPOINT_LOCKED) != 0;
+    bool no_segment = false;
+    SAP_ASSERT(!closing || locked);
     SapEnv *env = file->env;
     Version newest;
     version_get(&env->newest, &newest);
     int rc = file->unreleased ? release_before(file) : SAP_OK;
     if (rc == SAP_OK && newest.txnid == file->meta.txnid && (flags & CHECKPOINT_FORCED) == 0) {
-        return SAP_OK;
+        return closing && !file->meta.closed ? close_unchanged(file) : SAP_OK;
     }
-    if (rc == SAP_OK) {
+    if (rc == SAP_OK && !closing) {
         rc = wal_prepare(file->wal); /* may take long: before writers are kept waiting */
+        no_segment = rc == SAP_FULL;
+        rc = no_segment ? SAP_OK : rc;
     }
     if (rc != SAP_OK) {
         return rc == SAP_IO ? dbfile_fail(file, "making a log segment") : rc;
@@ -540,21 +648,16 @@ static int make(DbFile *file, unsigned flags)
     }
     version_get(&env->newest, &newest);
     bool due = newest.txnid != file->meta.txnid || (flags & CHECKPOINT_FORCED) != 0;
+    bool ending = !closing && (no_segment || file->unlogged);
     Capture capture = {0};
-    rc = due ? capture_take(file, &capture) : SAP_OK;
-    if (!locked) {
-        writer_lock_release(&env->lock);
-    }
-    fault_step("version captured");
-    if (rc == SAP_OK && due) {
-        rc = write_all(file, &capture);
-    }
-    if (rc == SAP_OK && due) {
-        file->before = file->meta;
-        file->meta = capture.meta;
-        file->unreleased = true;
-        wal_with_lock(file->wal, dbfile_on_checkpoint, file);
-        rc = release_before(file);
+    if (due && !ending) {
+        rc = make_locked(file, flags, &capture);
+        rc = rc == SAP_OK && !closing ? release_before(file) : rc;
+    } else {
+        rc = due ? end_log(file, flags, &capture) : SAP_OK;
+        if (!locked) {
+            writer_lock_release(&env->lock);
+        }
     }
     capture_release(&capture);
     return rc;
@@ -562,8 +665,8 @@ static int make(DbFile *file, unsigned flags)
 
 int checkpoint_run(DbFile *file, unsigned flags, uint64_t until)
 {
-    /* Another thread's checkpoint may be waiting for the transaction that this thread has open: it is
-     * not to be waited for. */
+    /* Another thread's checkpoint may be waiting for the transaction that this thread has open: waiting
+     * for that checkpoint would never end. */
     if ((flags & CHECKPOINT_LOCKED) == 0 && writer_lock_is_mine(&file->env->lock)) {
         return SAP_BUSY;
     }
@@ -579,5 +682,8 @@ int checkpoint_run(DbFile *file, unsigned flags, uint64_t until)
     mutex_lock(&file->lock);
     cond_broadcast(&file->changed);
     mutex_unlock(&file->lock);
+    if ((flags & CHECKPOINT_LOCKED) == 0) {
+        dbfile_notify_durable(file);
+    }
     return rc;
 }

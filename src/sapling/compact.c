@@ -288,7 +288,10 @@ static int write_image(Compact *compact)
 /* The file under its first name, on disk. */
 static int make_file(Compact *compact)
 {
-    int rc = disk_create((const char *)compact->unfinished.data, &compact->file);
+    const char *name = (const char *)compact->unfinished.data;
+    const DbFile *source = compact->env->file;
+    int rc = source != NULL ? disk_create_like(name, source->path, &compact->file)
+                            : disk_create(name, &compact->file);
     if (rc != SAP_OK) {
         return tell_errno(compact, rc == SAP_EXISTS ? SAP_IO : rc, "cannot make it");
     }

@@ -1,14 +1,19 @@
-/* dbfile.c - commits on their way to disk, and the thread that works behind them. See dbfile.h. */
+/* dbfile.c - how commits get to disk, and the background thread. See dbfile.h. */
 #include "sapling/dbfile.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "common/assert.h"
 #include "common/clock.h"
 #include "common/fault.h"
 #include "common/mem.h"
+#include "common/random.h"
 #include "sapling/effects.h"
+#include "sapling/open_error.h"
+#include "sapling/wal_format.h"
 
 #if SAPLING_THREADED
 #include <signal.h>
@@ -29,7 +34,7 @@ enum {
 int dbfile_report(DbFile *file, int rc, const char *format, ...)
 {
     atomic_store_relaxed(&file->told, true);
-    if (file->options.on_message == NULL) {
+    if (file->options.on_message == NULL && !file->opening) {
         return rc;
     }
     static const char advice[] = ". `sapling db recover` makes a new file of what can be read";
@@ -45,25 +50,104 @@ int dbfile_report(DbFile *file, int rc, const char *format, ...)
     if (rc == SAP_CORRUPT) {
         memcpy(text + strlen(text), advice, sizeof advice);
     }
-    file->options.on_message(text, file->options.callback_ctx);
+    if (file->opening) {
+        open_error_set(text);
+    }
+    if (file->options.on_message != NULL) {
+        file->options.on_message(text, file->options.callback_ctx);
+    }
     return rc;
+}
+
+/* Whether this is the first failure, which is to be reported. */
+static bool set_failed(DbFile *file)
+{
+    bool expected = false;
+    if (!atomic_cas_full(&file->failed, &expected, true)) {
+        return false;
+    }
+    /* Nothing will make room in the log any more. */
+    mutex_lock(&file->lock);
+    cond_broadcast(&file->changed);
+    mutex_unlock(&file->lock);
+    return true;
+}
+
+/* " (NAME: WORDS)" for a segment of the log and an errno; nothing if there is no memory for it. */
+static void explain_segment(const DbFile *file, uint64_t segment, int err, Buf *text)
+{
+    Buf name = {0};
+    if (wal_segment_name(&name, file->path, segment) == SAP_OK &&
+        buf_printf(text, " (%s: %s)", (const char *)name.data, strerror(err)) == SAP_OK) {
+        (void)buf_append_u8(text, 0);
+    }
+    buf_release(&name);
+}
+
+static const char *text_of(const Buf *text)
+{
+    return text->len > 0 ? (const char *)text->data : "";
 }
 
 int dbfile_fail(DbFile *file, const char *what)
 {
-    bool expected = false;
-    if (atomic_cas_full(&file->failed, &expected, true)) {
+    if (set_failed(file)) {
+        Buf why = {0};
+        uint64_t segment = 0;
+        int err = 0;
+        if (file->wal != NULL && wal_failure(file->wal, &segment, &err)) {
+            explain_segment(file, segment, err, &why);
+        }
         (void)dbfile_report(
             file, SAP_IO,
-            "%s failed. Commits that were not acknowledged may be lost; reading goes "
+            "%s failed%s. Commits that were not acknowledged may be lost; reading goes "
             "on, writing does not: close the database, see to the disk, open it again",
-            what);
-        /* Nothing will make room in the log any more. */
-        mutex_lock(&file->lock);
-        cond_broadcast(&file->changed);
-        mutex_unlock(&file->lock);
+            what, text_of(&why));
+        buf_release(&why);
     }
     return SAP_IO;
+}
+
+int dbfile_new_id(const DbFile *file, uint64_t *id_out)
+{
+    uint64_t id = 0;
+    int rc = SAP_OK;
+    if (file != NULL && file->options.random != NULL) {
+        file->options.random(&id, sizeof id, file->options.source_ctx);
+    } else {
+        rc = random_fill(NULL, &id, sizeof id);
+    }
+    /* The caller's source may be one for tests that always says the same. */
+    *id_out = file != NULL && id == file->db_id ? id + 1 : id;
+    return rc;
+}
+
+bool dbfile_owns_name(void *ctx)
+{
+    DbFile *file = (DbFile *)ctx;
+    if (atomic_load_acquire(&file->failed)) {
+        return false; /* no name is made or removed any more */
+    }
+    bool owns = owner_has_name(&file->owner, file->path);
+    if (!owns && set_failed(file)) {
+        (void)dbfile_report(file, SAP_IO,
+                            "was removed, renamed or replaced while it was open. What has this "
+                            "name now is left alone; nothing more is written: close it");
+    }
+    return owns;
+}
+
+bool dbfile_is_reachable(void *ctx)
+{
+    DbFile *file = (DbFile *)ctx;
+    bool reachable = owner_is_linked(&file->owner);
+    if (!reachable && set_failed(file)) {
+        (void)dbfile_report(
+            file, SAP_IO,
+            "was removed while it was open. Nobody could read what is committed to it "
+            "now, so commits fail: close it, and restore the file from a backup");
+    }
+    return reachable;
 }
 
 uint64_t dbfile_now_ns(const DbFile *file)
@@ -155,11 +239,17 @@ void dbfile_on_capture(void *ctx)
     file->barrier_after = 0;
 }
 
+void dbfile_on_uncapture(void *ctx)
+{
+    DbFile *file = (DbFile *)ctx;
+    file->barrier_after = file->barrier; /* which is older than all since the capture */
+}
+
 void dbfile_on_checkpoint(void *ctx)
 {
     DbFile *file = (DbFile *)ctx;
     file->barrier = file->barrier_after;
-    if (!dbfile_is_logged(file)) {
+    if (file->synced.txnid < file->captured.txnid) { /* not in the log */
         file->synced = file->captured;
         atomic_store_full(&file->pin_synced, file->synced.txnid);
         atomic_store_full(&file->pin_syncing, file->synced.txnid);
@@ -168,6 +258,13 @@ void dbfile_on_checkpoint(void *ctx)
 }
 
 /* ---- Commits -------------------------------------------------------------------------------- */
+
+static uint64_t newest_txnid(DbFile *file)
+{
+    Version newest;
+    version_get(&file->env->newest, &newest);
+    return newest.txnid;
+}
 
 /* Makes the background thread look whether there is something to do. */
 static void nudge(DbFile *file)
@@ -184,16 +281,36 @@ void dbfile_short_of_room(DbFile *file)
 {
     if (file->wal != NULL) {
         atomic_store_full(&file->short_of_room, true);
+        atomic_store_full(&file->starved, true);
         nudge(file);
+    }
+}
+
+/* The checkpoint that a refused transaction asks for may be made before the rows are deleted that make
+ * room: it then has their pages, and keeps them. */
+void dbfile_make_room(DbFile *file)
+{
+    if (sap_likely(!atomic_load_relaxed(&file->starved))) {
+        return;
+    }
+    bool over = arena_has_room(file->env->arena);
+    if (!over && newest_txnid(file) != atomic_load_full(&file->pin_checkpoint) &&
+        !writer_lock_is_held(&file->env->lock)) {
+        over = checkpoint_run(file, 0, 0) != SAP_OK; /* the next refusal asks for another try */
+    }
+    if (over) {
+        atomic_store_full(&file->starved, false);
     }
 }
 
 void dbfile_hold(DbFile *file)
 {
-    atomic_add_full(&file->held, 1);
+    if (file != NULL) {
+        atomic_add_full(&file->held, 1);
+    }
 }
 
-void dbfile_let_go(DbFile *file)
+static void end_hold(DbFile *file)
 {
     atomic_add_full(&file->held, UINT32_MAX);
 }
@@ -201,13 +318,6 @@ void dbfile_let_go(DbFile *file)
 bool dbfile_is_held(DbFile *file)
 {
     return file != NULL && atomic_load_full(&file->held) != 0;
-}
-
-static uint64_t newest_txnid(DbFile *file)
-{
-    Version newest;
-    version_get(&file->env->newest, &newest);
-    return newest.txnid;
 }
 
 uint64_t dbfile_durable_txnid(DbFile *file)
@@ -230,6 +340,43 @@ int dbfile_check_level(DbFile *file, const SapTxnCtx *txn)
                                "damaged: the transaction met a page that is used in two places");
 }
 
+/* Reports once that commits fail for a reason that passes; err 0: the record is too long, or there is
+ * no memory. */
+static void report_log_room(DbFile *file, int rc, int err)
+{
+    if (rc == SAP_OK) {
+        file->no_log_room = false;
+    } else if (rc != SAP_IO && err != 0 && !file->no_log_room) {
+        file->no_log_room = true;
+        Buf why = {0};
+        explain_segment(file, wal_next_segment(file->wal), err, &why);
+        (void)dbfile_report(file, rc,
+                            "a commit was taken back, because the log cannot grow%s. Nothing is "
+                            "lost; commits go on when that is over",
+                            text_of(&why));
+        buf_release(&why);
+    }
+}
+
+/* Room in the log for env->record. SAP_FULL: also while a commit that is not in it is not in a
+ * checkpoint either: a record after it would build on a state that recovery does not find. */
+static int reserve_record(DbFile *file)
+{
+    errno = file->unlogged ? ENOSPC : 0;
+    int rc = file->unlogged ? SAP_FULL : wal_reserve(file->wal, file->env->record.len);
+    if (rc == SAP_OK && file->sealed) {
+        rc = checkpoint_unseal(file);
+    }
+    return rc;
+}
+
+/* Whether the transaction may do without the log where that has no room. */
+static bool drains(const SapTxnCtx *txn)
+{
+    return (txn->flags & SAP_TXN_DRAIN) != 0 ||
+           (txn->env->log_effects && effects_only_delete(txn->env->record));
+}
+
 int dbfile_reserve(DbFile *file, SapTxnCtx *txn)
 {
     static const uint8_t barrier[] = {EFFECT_BARRIER};
@@ -249,7 +396,13 @@ int dbfile_reserve(DbFile *file, SapTxnCtx *txn)
     if (rc != SAP_OK || env->record.len == 0 || !dbfile_is_logged(file)) {
         return rc;
     }
-    rc = wal_reserve(file->wal, env->record.len);
+    rc = reserve_record(file);
+    file->skips_log = rc == SAP_FULL && drains(txn);
+    if (file->skips_log) {
+        return wait_for_log(file,
+                            txn->base); /* what is before it must not wait for its checkpoint */
+    }
+    report_log_room(file, rc, errno);
     return rc == SAP_IO ? dbfile_fail(file, "writing the log") : rc;
 }
 
@@ -277,6 +430,11 @@ int dbfile_append(DbFile *file, uint64_t lsn, void (*publish)(void *ctx), SapTxn
         return SAP_OK;
     }
     Publish bulk = {.file = file, .lsn = lsn, .publish = publish, .ctx = txn};
+    if (file->skips_log) {
+        file->unlogged = true;
+        wal_skip(file->wal, lsn, publish_bulk, &bulk); /* durable by a checkpoint, as bulk is */
+        return SAP_OK;
+    }
     int rc =
         env->log_effects
             ? wal_append(file->wal, lsn, env->record.data, env->record.len, publish, txn)
@@ -292,10 +450,15 @@ static bool wants_checkpoint(DbFile *file)
            atomic_load_relaxed(&file->short_of_room);
 }
 
+bool dbfile_is_crowded(DbFile *file)
+{
+    return wal_bytes(file->wal) >= file->options.checkpoint_bytes * LOG_FACTOR / 2;
+}
+
 #if SAPLING_THREADED
 
-/* The log must not grow without bound while a checkpoint is made. One that cannot be made now, for
- * want of room, is no reason to wait. */
+/* Waits while the log is much longer than what starts a checkpoint, so that it does not grow without
+ * bound. Does not wait if no checkpoint can be made now, for want of room. */
 static void wait_for_room(DbFile *file)
 {
     uint64_t most = file->options.checkpoint_bytes * LOG_FACTOR;
@@ -310,8 +473,8 @@ static void wait_for_room(DbFile *file)
     mutex_unlock(&file->lock);
 }
 
-/* A commit that nobody waits for: the background thread sees to it in time. While it does so already,
- * for a commit before, it need not be woken. */
+/* Leaves a commit that nobody waits for to the background thread, which syncs it in time. The thread is
+ * not woken if an earlier commit has done so. */
 static void leave_unsynced(DbFile *file)
 {
     bool expected = false;
@@ -341,6 +504,7 @@ static void leave_unsynced(DbFile *file)
 static void look_after(DbFile *file)
 {
     if (wants_checkpoint(file)) {
+        atomic_store_full(&file->short_of_room, false);
         (void)checkpoint_run(file, 0, 0);
     }
 }
@@ -355,16 +519,62 @@ static void deliver_durable(DbFile *file, bool wait)
     }
 }
 
+void dbfile_begin_notifying(DbFile *file)
+{
+    atomic_store_full(&file->notified_lsn, atomic_load_full(&file->pin_durable));
+}
+
+/* A thread moves the pin, with full order, before it tries to set `notifying`. So if that fails, the thread
+ * that has set it sees the new mark after it has cleared it. */
+void dbfile_notify_durable(DbFile *file)
+{
+    if (sap_likely(file->options.on_durable == NULL)) {
+        return;
+    }
+    while (atomic_load_full(&file->pin_durable) > atomic_load_full(&file->notified_lsn)) {
+        bool expected = false;
+        if (!atomic_cas_full(&file->notifying, &expected, true)) {
+            return;
+        }
+        uint64_t lsn = atomic_load_full(&file->pin_durable);
+        if (lsn > atomic_load_full(&file->notified_lsn)) {
+            atomic_store_full(&file->notified_lsn, lsn);
+            file->options.on_durable(file->options.durable_ctx, lsn);
+        }
+        atomic_store_full(&file->notifying, false);
+    }
+}
+
+void dbfile_not_committed(DbFile *file)
+{
+    if (file != NULL) {
+        dbfile_notify_durable(file);
+        end_hold(file);
+    }
+}
+
 static int wait_until_durable(DbFile *file, uint64_t lsn)
 {
     if (dbfile_durable_txnid(file) >= lsn) {
         return SAP_OK;
     }
     int rc = dbfile_is_logged(file) ? wait_for_log(file, lsn) : SAP_OK;
+    dbfile_notify_durable(file);
     while (rc == SAP_OK && dbfile_durable_txnid(file) < lsn) {
         rc = checkpoint_run(file, 0, lsn); /* a bulk commit is in the way */
     }
     return rc;
+}
+
+/* A commit that used up half of the pages kept for draining makes a checkpoint, so that the pages which it
+ * freed can be used by the next one. */
+static void restore_rescue(DbFile *file)
+{
+    SAP_ATOMIC(bool) *used = &file->env->arena->rescue_used;
+    if (sap_unlikely(atomic_load_relaxed(used))) {
+        atomic_store_relaxed(used, false);
+        (void)checkpoint_run(file, 0, 0); /* a failure that is final is the next commit's */
+    }
 }
 
 int dbfile_committed(DbFile *file, uint64_t lsn, bool wait, WatchHub *hub, uint64_t batch)
@@ -394,8 +604,11 @@ int dbfile_committed(DbFile *file, uint64_t lsn, bool wait, WatchHub *hub, uint6
     }
     if (rc == SAP_OK) {
         look_after(file);
+        restore_rescue(file);
     }
-    dbfile_let_go(file);
+    /* Also here: room for the record may have been made by writing what others committed. */
+    dbfile_notify_durable(file);
+    end_hold(file);
     return rc;
 }
 
@@ -405,7 +618,7 @@ int dbfile_defined(DbFile *file, uint64_t lsn)
     if (rc != SAP_OK && rc != SAP_IO) {
         rc = dbfile_fail(file, "the checkpoint that a definition or a restore needs");
     }
-    dbfile_let_go(file);
+    end_hold(file);
     return rc;
 }
 
@@ -429,6 +642,7 @@ int dbfile_sync(DbFile *file)
     int rc = dbfile_check(file, true);
     if (rc == SAP_OK && dbfile_is_logged(file)) {
         rc = wait_for_log(file, newest_txnid(file));
+        dbfile_notify_durable(file);
     }
     if (rc == SAP_OK) {
         rc = checkpoint_run(file, 0, 0);
@@ -464,10 +678,12 @@ static void look_for_slow_readers(DbFile *file, uint64_t *seen)
 static void background_checkpoint(DbFile *file)
 {
     atomic_store_full(&file->short_of_room, false);
+    errno = 0;
     int rc = checkpoint_run(file, 0, 0);
+    int err = errno;
     if (rc != SAP_OK && rc != file->checkpoint_rc && rc != SAP_IO) {
         (void)dbfile_report(file, rc, "no checkpoint can be made now (%s); the log grows meanwhile",
-                            sap_strerror(rc));
+                            err != 0 ? strerror(err) : sap_strerror(rc));
     }
     mutex_lock(&file->lock);
     file->checkpoint_rc = rc;
@@ -478,10 +694,12 @@ static void background_checkpoint(DbFile *file)
 
 static void background_sync(DbFile *file, uint64_t newest)
 {
-    if (!dbfile_is_logged(file) || wait_for_log(file, newest) != SAP_OK) {
+    if (!dbfile_is_logged(file)) {
         return;
     }
-    if (dbfile_durable_txnid(file) < newest) {
+    int rc = wait_for_log(file, newest);
+    dbfile_notify_durable(file);
+    if (rc == SAP_OK && dbfile_durable_txnid(file) < newest) {
         (void)checkpoint_run(file, 0, newest); /* a bulk commit is in the way */
     }
 }
@@ -565,6 +783,10 @@ static void *background(void *arg)
                 (newest_txnid(file) != atomic_load_full(&file->pin_checkpoint) &&
                  now - file->checkpoint_ns >= file->options.checkpoint_period_ms * NS_PER_MS)) {
                 background_checkpoint(file);
+            } else if (now - file->checkpoint_ns >=
+                       file->options.checkpoint_period_ms * NS_PER_MS) {
+                wal_trim(file->wal);
+                file->checkpoint_ns = now;
             }
         }
         look_for_slow_readers(file, &seen);
@@ -637,6 +859,18 @@ void dbfile_settle(DbFile *file)
     }
 }
 
+/* Removes a file that this open made and that nobody committed anything to. Nobody else can have it
+ * open: its lock is held since it was made. */
+static bool remove_unused(DbFile *file)
+{
+    if (!file->discard || !file->made || newest_txnid(file) != ENV_FIRST_COMMIT ||
+        !owner_has_name(&file->owner, file->path)) {
+        return false;
+    }
+    dbfile_remove(file, file->path);
+    return true;
+}
+
 int dbfile_close(DbFile *file)
 {
     SapEnv *env = file->env;
@@ -652,12 +886,23 @@ int dbfile_close(DbFile *file)
     if (rc == SAP_OK && dbfile_is_logged(file)) {
         rc = wait_for_log(file, newest_txnid(file));
     }
-    if (rc == SAP_OK) {
-        rc = checkpoint_run(file, CHECKPOINT_LOCKED, 0);
+    if (rc == SAP_OK && !remove_unused(file)) {
+        rc = checkpoint_run(file, CHECKPOINT_LOCKED | CHECKPOINT_CLOSED, 0);
+        rc = rc == SAP_OK ? wal_remove(file->wal) : rc;
     }
     wal_close(file->wal);
     file->wal = NULL;
     return rc;
+}
+
+void dbfile_abandon(DbFile *file)
+{
+    SAP_ASSERT(env_is_foreign(file->env));
+    if (file->data.fd >= 0) { /* else it was done already */
+        disk_close(&file->data);
+        owner_abandon(&file->owner);
+        arena_abandon(file->env->arena);
+    }
 }
 
 void dbfile_free_texts(DbFile *file)
@@ -670,8 +915,8 @@ void dbfile_free(DbFile *file)
 {
     stop_background(file);
     wal_close(file->wal);
-    disk_close(&file->data);
     owner_release(&file->owner);
+    disk_close(&file->data);
     dbfile_free_info(file);
     mem_free(MEM_ENV, file->found.used, file->found.words * sizeof *file->found.used);
     cond_destroy(&file->changed);

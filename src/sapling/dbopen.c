@@ -13,8 +13,10 @@
 #include "common/assert.h"
 #include "common/fault.h"
 #include "common/mem.h"
-#include "common/random.h"
+#include "common/options.h"
 #include "sapling/effects.h"
+#include "sapling/file_kind.h"
+#include "sapling/open_error.h"
 #include "sapling/wal_format.h"
 
 enum {
@@ -24,6 +26,7 @@ enum {
     DEFAULT_SLOW_READER_MS = 60 * 1000,
     SEGMENT_MOST = 16 << 20,
     SEGMENT_LEAST = 64 << 10,
+    NAMES_MOST = 4,      /* that a message lists */
     SEGMENTS_BEYOND = 2, /* what a checkpoint's log may use more than it has bytes for */
     ALL_OPEN_FLAGS = SAP_OPEN_CREATE | SAP_OPEN_EXCLUSIVE | SAP_OPEN_RDONLY,
 };
@@ -31,6 +34,8 @@ enum {
 #define DEFAULT_CHECKPOINT_BYTES (UINT64_C(64) << 20)
 
 /* ---- Options -------------------------------------------------------------------------------- */
+
+OPTIONS_LAYOUT(SapOpenOptions, callback_ctx, durable_ctx);
 
 static bool options_valid(const SapOpenOptions *options)
 {
@@ -132,22 +137,23 @@ static int dbfile_make(const char *path, const SapOpenOptions *options, DbFile *
         mem_free(MEM_ENV, file, sizeof *file);
         return SAP_NOMEM;
     }
+    file->opening = true;
     file->owner = OWNER_NONE;
     file->data = DISK_FILE_NONE;
     file->options = *options;
     fill_defaults(&file->options);
+    atomic_store_relaxed(&file->notified_lsn, UINT64_MAX); /* until dbfile_begin_notifying() */
     *file_out = file;
     return SAP_OK;
 }
 
 /* ---- The system's answers ------------------------------------------------------------------- */
 
-/* SAP_FULL that is not the system's comes from max_size: what may meet that sets errno to 0 before. */
-static int report_errno(DbFile *file, int rc, const char *what)
+int dbfile_report_errno(DbFile *file, int rc, const char *what)
 {
     int err = errno;
     const char *advice = rc == SAP_FULL ? ": free some disk space and try again" : "";
-    if (rc == SAP_NOMEM) {
+    if (rc == SAP_NOMEM && err != EMFILE && err != ENFILE) {
         return dbfile_report(file, rc, "%s: out of memory", what);
     }
     if (rc == SAP_FULL && !disk_errno_full(err)) {
@@ -165,7 +171,8 @@ static int look_at_path(DbFile *file, bool *exists_out)
         err = errno;
     }
     *exists_out = false;
-    if (err == ENOENT && lstat(file->path, &st) == 0) {
+    /* A regular file that is there now was made since: the look is repeated under the lock. */
+    if (err == ENOENT && lstat(file->path, &st) == 0 && S_ISLNK(st.st_mode)) {
         return dbfile_report(file, SAP_NOTFOUND, "is a symbolic link to a file that is not there");
     }
     if (err == ENOENT) {
@@ -173,14 +180,20 @@ static int look_at_path(DbFile *file, bool *exists_out)
     }
     if (err != 0) {
         errno = err;
-        return report_errno(file, SAP_IO, "cannot look at it");
+        return dbfile_report_errno(file, SAP_IO, "cannot look at it");
     }
     if (!S_ISREG(st.st_mode)) {
         return dbfile_report(file, SAP_IO, "%s, not a file",
                              S_ISDIR(st.st_mode) ? "is a directory" : "is something else");
     }
     *exists_out = st.st_size > 0;
-    return SAP_OK;
+    /* Nothing may be made beside what is not a database: a look before there is a lock. */
+    int rc = *exists_out ? file_kind_check(file->path) : SAP_OK;
+    if (rc == SAP_INVALID) {
+        return dbfile_report(file, rc, "not a Sapling database");
+    }
+    return rc == SAP_OK || rc == SAP_NOTFOUND ? SAP_OK
+                                              : dbfile_report_errno(file, rc, "cannot open it");
 }
 
 static int decide_what_to_do(DbFile *file, bool *create_out)
@@ -202,6 +215,12 @@ static int decide_what_to_do(DbFile *file, bool *create_out)
     return SAP_OK;
 }
 
+static int report_lock(DbFile *file, int rc)
+{
+    return dbfile_report(file, rc, "cannot open its lock file %s-lock: %s", file->path,
+                         rc == SAP_NOMEM ? "out of memory" : strerror(errno));
+}
+
 static int take_ownership(DbFile *file)
 {
     int64_t pid = 0;
@@ -216,7 +235,20 @@ static int take_ownership(DbFile *file)
     if (rc == SAP_IO && errno == ENOENT) {
         return dbfile_report(file, SAP_NOTFOUND, "there is no such directory");
     }
-    return rc == SAP_OK ? SAP_OK : report_errno(file, rc, "cannot make or lock its lock file");
+    return rc == SAP_OK ? SAP_OK : report_lock(file, rc);
+}
+
+/* A log is made, renamed and removed beside the file. Where the system forbids that, nothing is begun:
+ * a commit would fail, or leave what no one can remove. */
+static int check_directory(DbFile *file)
+{
+    int rc = disk_check_names(file->path);
+    return rc == SAP_OK
+               ? SAP_OK
+               : dbfile_report(file, rc,
+                               "cannot make its log %s-wal.*: %s. Allow this user to write the "
+                               "directory, or open the file to read it only",
+                               file->path, rc == SAP_NOMEM ? "out of memory" : strerror(errno));
 }
 
 /* ---- Metas ---------------------------------------------------------------------------------- */
@@ -260,7 +292,7 @@ static int read_metas(DbFile *file)
         }
     }
     if (rc != SAP_OK) {
-        return report_errno(file, rc == SAP_CORRUPT ? SAP_IO : rc, "cannot read it");
+        return dbfile_report_errno(file, rc == SAP_CORRUPT ? SAP_IO : rc, "cannot read it");
     }
     if (best != META_VALID) {
         return refuse_header(file, best, version);
@@ -277,275 +309,6 @@ static int read_metas(DbFile *file)
     }
     file->db_id = file->meta.db_id;
     return SAP_OK;
-}
-
-/* ---- The environment over it ---------------------------------------------------------------- */
-
-void dbfile_free_info(DbFile *file)
-{
-    arena_file_unreserve(file->info_region, file->info_bytes);
-}
-
-static int map_info(DbFile *file, const SapMemArena *arena)
-{
-    file->info_bytes =
-        (size_t)(arena->region_bytes / arena->stride + PAGER_GRANULE) * sizeof(PageInfo);
-    return arena_file_reserve(file->info_bytes, &file->info_region);
-}
-
-/* The pages whose bit is set can be read from here on. Unless they are checked when they are first
- * read, they are checked now. */
-static int fetch_pages(DbFile *file, const uint64_t *pages)
-{
-    SapMemArena *arena = file->env->arena;
-    int rc = arena_file_read(arena, &file->data, pages, file->meta.high);
-    if (rc != SAP_OK) {
-        return report_errno(file, rc, "cannot read its pages");
-    }
-    return arena->trusted == NULL ? checkpoint_check_pages(file, pages) : SAP_OK;
-}
-
-/* Whether no page is in use that there is not: pages of the header, of the bitmap, behind the end. */
-static bool bitmap_plausible(const DbFile *file, const uint64_t *used, size_t words)
-{
-    const Meta *meta = &file->meta;
-    uint32_t first = file_first_page(meta->page_size);
-    bool plausible = (used[0] & ((UINT64_C(1) << first) - 1)) == 0;
-    for (uint32_t i = 0; i < meta->bitmap_pages; i++) {
-        plausible = plausible && !arena_bit(used, meta->bitmap + i);
-    }
-    for (uint32_t i = 0; i < meta->states_pages; i++) {
-        plausible = plausible && !arena_bit(used, meta->states + i);
-    }
-    return plausible && used[words - 1] >> (meta->high % 64) == 0;
-}
-
-/* Reads a run of the checkpoint's own, which is filled to its end; its pages are `taken` from now
- * on. `what` is it called. */
-static int load_run(DbFile *file, uint64_t *taken, uint32_t pgno, uint32_t pages, const char *what,
-                    Slice *value_out)
-{
-    const Meta *meta = &file->meta;
-    if ((uint64_t)pgno + pages > meta->high) {
-        return dbfile_report(file, SAP_CORRUPT, "damaged: its %s not within it", what);
-    }
-    for (uint32_t i = 0; i < pages; i++) {
-        arena_set_bit(taken, pgno + i);
-    }
-    uint8_t *run = NULL;
-    int rc = fetch_pages(file, taken);
-    if (rc == SAP_OK) {
-        rc = arena_load(file->env->arena, pgno, &run);
-    }
-    if (rc != SAP_OK) {
-        return rc;
-    }
-    uint32_t len = load_u32le(run + PAGE_RUN_LEN);
-    if (run[PAGE_TYPE] != PAGE_OVERFLOW || len != (uint64_t)pages * meta->page_size - PAGE_HEADER ||
-        load_u32le(run + PAGE_RUN_PAGES) != pages) {
-        return dbfile_report(file, SAP_CORRUPT, "damaged: its %s not there", what);
-    }
-    *value_out = (Slice){run + PAGE_HEADER, len};
-    return SAP_OK;
-}
-
-/* The subsystems' states as the checkpoint has them; the bits of their pages are set in `taken`. */
-static int load_states(DbFile *file, uint64_t *taken)
-{
-    Slice value = {0};
-    if (file->meta.states == 0) {
-        return SAP_OK;
-    }
-    int rc = load_run(file, taken, file->meta.states, file->meta.states_pages,
-                      "run of subsystems' states is", &value);
-    return rc == SAP_OK ? dbfile_load_states(file, value) : rc;
-}
-
-/* Reads the checkpoint's bitmap; the bits of its own pages are set in `taken` only. */
-static int load_bitmap(DbFile *file, uint64_t *used, uint64_t *taken, size_t words)
-{
-    const Meta *meta = &file->meta;
-    Slice value = {0};
-    if (meta->bitmap == 0) {
-        return SAP_OK;
-    }
-    int rc = load_run(file, taken, meta->bitmap, meta->bitmap_pages, "bitmap of pages is", &value);
-    if (rc != SAP_OK) {
-        return rc;
-    }
-    if (value.len < ((uint64_t)meta->high + 7) / 8) {
-        return dbfile_report(file, SAP_CORRUPT, "damaged: its bitmap of pages is too short");
-    }
-    for (size_t i = 0; i < value.len && i / 8 < words; i++) {
-        used[i / 8] |= (uint64_t)((const uint8_t *)value.data)[i] << (i % 8 * 8);
-    }
-    if (!bitmap_plausible(file, used, words)) {
-        return dbfile_report(file, SAP_CORRUPT, "damaged: its bitmap has pages that are none");
-    }
-    for (size_t i = 0; i < words; i++) {
-        taken[i] |= used[i];
-    }
-    return SAP_OK;
-}
-
-/* From here on, pages can be checked against the bitmap. */
-static int keep_bitmap(DbFile *file, const uint64_t *used, size_t words)
-{
-    uint64_t *copy = (uint64_t *)mem_copy(MEM_ENV, used, words * sizeof *copy);
-    if (copy == NULL) {
-        return SAP_NOMEM;
-    }
-    file->found.words = words;
-    file->found.used = copy;
-    return SAP_OK;
-}
-
-/* Tells arena and pager which pages the checkpoint uses. */
-static int adopt_pages(DbFile *file)
-{
-    SapEnv *env = file->env;
-    uint32_t high = file->meta.high;
-    uint32_t first = file_first_page(env->page_size);
-    size_t words = (size_t)high / 64 + 1;
-    size_t bytes = words * sizeof(uint64_t);
-    uint64_t *used = (uint64_t *)mem_zalloc(MEM_ENV, bytes);
-    uint64_t *dirty = (uint64_t *)mem_zalloc(MEM_ENV, bytes);
-    uint64_t *taken = (uint64_t *)mem_zalloc(MEM_SCRATCH, bytes);
-    int rc = used != NULL && dirty != NULL && taken != NULL ? SAP_OK : SAP_NOMEM;
-    if (rc == SAP_OK) {
-        /* High first: checking the bitmap's checksum asks for it. */
-        atomic_store_release(&env->arena->high, high);
-        rc = arena_adopt_memory(env->arena, high);
-    }
-    file->found.txnid = file->meta.txnid;
-    file->found.high = high;
-    if (rc == SAP_OK) {
-        rc = load_states(file, taken);
-    }
-    if (rc == SAP_OK) {
-        rc = load_bitmap(file, used, taken, words);
-    }
-    if (rc == SAP_OK) {
-        rc = keep_bitmap(file, used, words);
-    }
-    if (rc == SAP_OK) {
-        rc = fetch_pages(file, used);
-    }
-    uint32_t catalog = file->meta.catalog;
-    if (rc == SAP_OK && catalog != 0 && (catalog >= high || !arena_bit(used, catalog))) {
-        rc = dbfile_report(file, SAP_CORRUPT, "damaged: its catalog is none of its pages");
-    }
-    if (rc == SAP_OK) {
-        rc = arena_adopt(env->arena, first, high, taken);
-    }
-    if (rc == SAP_OK) {
-        rc = pager_adopt(&env->pager, high, used, dirty, words, (PageInfo *)file->info_region);
-    }
-    mem_free(MEM_SCRATCH, taken, bytes);
-    if (rc != SAP_OK) {
-        mem_free(MEM_ENV, used, bytes);
-        mem_free(MEM_ENV, dirty, bytes);
-    }
-    return rc;
-}
-
-static int open_arena(DbFile *file, SapMemArena **arena_out)
-{
-    ArenaFileOptions options = {
-        .fd = file->data.fd,
-        .read_only = (file->options.flags & SAP_OPEN_RDONLY) != 0,
-        .page_size = file->meta.page_size,
-        .max_size = file->options.max_size,
-        .check = checkpoint_check_page,
-        .check_ctx = file,
-    };
-    int rc = arena_open_file(arena_out, &options);
-    uint64_t most = rc == SAP_OK ? (*arena_out)->region_bytes : 0;
-    if (rc == SAP_OK && (uint64_t)file->meta.high * file->meta.page_size > most) {
-        sap_arena_destroy(*arena_out);
-        return dbfile_report(file, SAP_FULL, "is larger than max_size (%" PRIu64 " bytes)", most);
-    }
-    if (rc == SAP_NOMEM) {
-        return dbfile_report(file, rc, "not enough address space: try a smaller max_size");
-    }
-    return rc == SAP_OK ? SAP_OK : report_errno(file, rc, "cannot map it");
-}
-
-static void start_at(DbFile *file, const Version *version)
-{
-    SapEnv *env = file->env;
-    env->stamp = version->txnid;
-    version_put(&env->newest, version);
-    version_put(&file->durable, version);
-    file->syncing = file->synced = *version;
-    atomic_store_full(&file->pin_syncing, version->txnid);
-    atomic_store_full(&file->pin_synced, version->txnid);
-    atomic_store_full(&file->pin_durable, version->txnid);
-}
-
-static int check_catalog_root(DbFile *file)
-{
-    uint8_t *page = NULL;
-    if (file->meta.catalog == 0) {
-        return SAP_OK;
-    }
-    int rc = arena_load(file->env->arena, file->meta.catalog, &page);
-    if (rc != SAP_OK) {
-        return rc;
-    }
-    return page[PAGE_TYPE] != PAGE_OVERFLOW && page_flags(page) == file->env->catalog.page_flags
-               ? SAP_OK
-               : SAP_CORRUPT;
-}
-
-/* The environment as the newest meta describes it. */
-static int make_env(DbFile *file)
-{
-    SapMemArena *arena = NULL;
-    int rc = open_arena(file, &arena);
-    if (rc != SAP_OK) {
-        return rc;
-    }
-    SapEnv *env = sap_env_create(arena, file->meta.page_size);
-    if (env == NULL) {
-        sap_arena_destroy(arena);
-        return SAP_NOMEM;
-    }
-    env->owns_arena = true;
-    env->file = file;
-    file->env = env;
-    env->visible = file->options.sync_mode == SAP_SYNC_COMMIT ? &file->durable : &env->newest;
-    subsystems_add(env, file->options.subsystems, file->options.subsystem_count);
-    rc = sap_btree_subsystem_init(env, NULL, NULL);
-    if (rc == SAP_OK) {
-        rc = map_info(file, arena);
-    }
-    if (rc == SAP_OK) {
-        rc = adopt_pages(file);
-    }
-    if (rc == SAP_FULL || rc == SAP_IO) {
-        return report_errno(file, rc, "cannot make it as large as it must be");
-    }
-    if (rc != SAP_OK) {
-        return rc;
-    }
-    Version version;
-    version_get(&env->newest, &version); /* has the subsystems' states */
-    version.txnid = file->meta.txnid;
-    version.catalog = file->meta.catalog;
-    start_at(file, &version);
-    env->pager.newest = version.txnid;
-    atomic_store_full(&file->pin_checkpoint, version.txnid);
-    env->catalog.tree = (TreeState){.root = version.catalog, .entries = file->meta.catalog_rows};
-    rc = check_catalog_root(file);
-    if (rc == SAP_OK) {
-        rc = definitions_load(env, version.catalog);
-    }
-    if (rc == SAP_OK && arena->trusted == NULL) {
-        rc = checkpoint_check_tables(file, file->found.used);
-    }
-    return rc == SAP_CORRUPT ? dbfile_report(file, rc, "damaged: its catalog of tables is none")
-                             : rc;
 }
 
 /* ---- The log -------------------------------------------------------------------------------- */
@@ -573,25 +336,96 @@ int dbfile_find_log(const char *path, Buf *name_out, uint64_t *id_out)
     return rc;
 }
 
-/* The log of a database whose data file is gone is not to be thrown away; nor is one taken for that
- * of a file which has none. */
-static int refuse_orphans(DbFile *file, const char *why)
+/* Adds the names of all segments, for a message; of many only the first and the last. */
+static int list_segments(const DbFile *file, Buf *text)
+{
+    Buf numbers = {0};
+    Buf name = {0};
+    int rc = wal_segments(file->path, &numbers);
+    size_t count = numbers.len / sizeof(uint64_t);
+    for (size_t i = 0; rc == SAP_OK && i < count; i++) {
+        if (count > NAMES_MOST && i > 0 && i + 1 < count) {
+            continue;
+        }
+        rc = wal_segment_name(&name, file->path, ((const uint64_t *)numbers.data)[i]);
+        const char *link = i == 0 ? "" : count > NAMES_MOST ? " to " : ", ";
+        rc = rc == SAP_OK ? buf_printf(text, "%s%s", link, (const char *)name.data) : rc;
+    }
+    rc = rc == SAP_OK ? buf_append_u8(text, 0) : rc;
+    buf_release(&name);
+    buf_release(&numbers);
+    return rc;
+}
+
+/* Reports that a log is there which is not to be used, and not to be thrown away. Only what is this
+ * file's own is something to recover from. */
+static int refuse_segments(DbFile *file, const char *what, bool own)
+{
+    Buf names = {0};
+    int rc = list_segments(file, &names);
+    if (rc == SAP_OK) {
+        (void)dbfile_report(file, own ? SAP_CORRUPT : SAP_OK, "%s: %s", what,
+                            (const char *)names.data);
+        rc = SAP_CORRUPT;
+    }
+    buf_release(&names);
+    return rc;
+}
+
+/* Reports `what` of a segment, which is named, with the system's words for errno. Returns rc. */
+static int report_segment(DbFile *file, int rc, const char *what, uint64_t number)
+{
+    int err = errno;
+    Buf name = {0};
+    Buf text = {0};
+    bool named = wal_segment_name(&name, file->path, number) == SAP_OK &&
+                 buf_printf(&text, "%s %s", what, (const char *)name.data) == SAP_OK &&
+                 buf_append_u8(&text, 0) == SAP_OK;
+    errno = err;
+    (void)dbfile_report_errno(file, rc, named ? (const char *)text.data : what);
+    buf_release(&name);
+    buf_release(&text);
+    return rc;
+}
+
+/* The log of a database whose data file is gone is not to be thrown away. */
+static int refuse_orphans(DbFile *file)
 {
     Buf name = {0};
     uint64_t id = 0;
     int rc = dbfile_find_log(file->path, &name, &id);
     if (rc == SAP_EXISTS) {
-        bool own = id == file->db_id;
-        rc = SAP_CORRUPT; /* that of another file is nothing to recover from: no advice to do so */
-        (void)dbfile_report(file, own ? SAP_CORRUPT : SAP_OK, "%s: %s. %s", why,
-                            (const char *)name.data,
-                            own ? "It is this file's, whose newest header is damaged"
-                                : "Restore the data file that it belongs to, or remove the log");
+        rc = refuse_segments(file,
+                             "its data file is missing, but its log is there. Restore the data "
+                             "file, or remove the log to begin with an empty database",
+                             false);
     } else if (rc == SAP_IO || rc == SAP_FULL) {
-        rc = report_errno(file, rc, "cannot look for its log");
+        rc = dbfile_report_errno(file, rc, "cannot look for its log");
     }
     buf_release(&name);
     return rc;
+}
+
+/* What lies beside a closed file may be left from before it was closed, and hold nothing. Commits
+ * since then follow another header, which is not there; they are not to be lost without a word. */
+static int check_leftovers(DbFile *file, WalRecovery *log)
+{
+    int rc = wal_check_closed(file->path, file->db_id, &file->meta.wal, log);
+    log->last_lsn = file->meta.txnid;
+    if (rc == SAP_CORRUPT && log->end == WAL_END_FOREIGN) {
+        return refuse_segments(file,
+                               "it is complete without a log, but the log of another database is "
+                               "there. Restore the data file that it belongs to, or remove it",
+                               false);
+    }
+    if (rc == SAP_CORRUPT) {
+        return refuse_segments(file,
+                               "its log holds commits that are newer than its header. The newest "
+                               "header is damaged, or an older copy of the file was put in its "
+                               "place; to go on without those commits, remove the log",
+                               true);
+    }
+    return rc == SAP_OK ? SAP_OK : dbfile_report_errno(file, rc, "cannot look for its log");
 }
 
 typedef struct Replay {
@@ -649,15 +483,23 @@ static int refuse_log(DbFile *file, const WalRecovery *log)
                          log->lost_records, log->lost_groups);
 }
 
+/* Who only reads builds nothing on the log, and syncs nothing. */
+static int scan_log(DbFile *file, int (*on_record)(void *ctx, uint64_t lsn, Slice data), void *ctx,
+                    WalRecovery *log)
+{
+    bool read_only = (file->options.flags & SAP_OPEN_RDONLY) != 0;
+    return (read_only ? wal_read : wal_recover)(file->path, file->db_id, &file->meta.wal,
+                                                file->meta.txnid, on_record, ctx, log);
+}
+
 /* Reads the log without a look at what the records say: whether it is whole, and how much there is. */
 static int read_log(DbFile *file, WalRecovery *log)
 {
-    if (meta_without_log(&file->meta)) {
-        *log = (WalRecovery){.last_lsn = file->meta.txnid, .next = WAL_POINT_FIRST};
-        return refuse_orphans(file, "it is complete without a log, but one is there");
+    log->segment = file->meta.wal.segment;
+    if (file->meta.closed) {
+        return check_leftovers(file, log);
     }
-    int rc =
-        wal_recover(file->path, file->db_id, &file->meta.wal, file->meta.txnid, NULL, NULL, log);
+    int rc = scan_log(file, NULL, NULL, log);
     if (rc == SAP_CORRUPT) {
         return refuse_log(file, log);
     }
@@ -666,7 +508,7 @@ static int read_log(DbFile *file, WalRecovery *log)
                              "damaged: the log has commit %" PRIu64 ", which cannot be",
                              log->last_lsn);
     }
-    return rc == SAP_OK ? SAP_OK : report_errno(file, rc, "cannot read its log");
+    return rc == SAP_OK ? SAP_OK : report_segment(file, rc, "cannot read its log", log->segment);
 }
 
 /* A log that was found to be whole: only now is anything changed. */
@@ -677,10 +519,9 @@ static int replay_log(DbFile *file, WalRecovery *log, Replay *replay)
         return rc;
     }
     errno = 0;
-    rc = wal_recover(file->path, file->db_id, &file->meta.wal, file->meta.txnid, replay_record,
-                     replay, log);
+    rc = scan_log(file, replay_record, replay, log);
     if (rc == SAP_FULL || rc == SAP_IO) {
-        rc = report_errno(file, rc, "cannot replay its log");
+        rc = dbfile_report_errno(file, rc, "cannot replay its log");
     }
     int end = replay_end(replay->txn, rc == SAP_OK ? replay->last_lsn : 0);
     return rc == SAP_OK ? end : rc;
@@ -700,44 +541,35 @@ static uint32_t spare_segments(const DbFile *file)
     return (uint32_t)(file->options.checkpoint_bytes / segment_bytes(file)) + SEGMENTS_BEYOND;
 }
 
-static int open_log(DbFile *file, const WalPoint *start, uint64_t after_lsn, bool recovered)
+static int open_log(DbFile *file, const WalPoint *start, uint64_t after_lsn)
 {
     WalOptions options = {
         .segment_bytes = segment_bytes(file),
+        /* Where commits do not wait for the disk, the open group may become as large as a segment:
+         * a small one would make them wait. */
+        .first_bytes = file->options.sync_mode == SAP_SYNC_COMMIT ? SEGMENT_LEAST : 0,
         .spare_max = spare_segments(file),
-        .recovered = recovered,
+        .recovered = !file->meta.closed,
+        .lazy = file->meta.closed,
+        .owns_name = dbfile_owns_name,
+        .is_reachable = dbfile_is_reachable,
         .on_closed = dbfile_on_closed,
         .on_synced = dbfile_on_synced,
         .hook_ctx = file,
     };
     int rc = wal_open(&file->wal, file->path, file->db_id, start, after_lsn, &options);
-    return rc == SAP_OK ? SAP_OK : report_errno(file, rc, "cannot make its log");
+    return rc == SAP_OK ? SAP_OK : report_segment(file, rc, "cannot make its log", start->segment);
 }
 
-/* Replays what the log has behind the newest meta, and starts the log anew behind it. */
-static int recover(DbFile *file)
+/* The log was replayed, as far as there was one: what it led to is the newest version, and durable. */
+static void show_replayed(DbFile *file, const WalRecovery *log, const Replay *replay)
 {
-    WalRecovery log = {0};
-    Replay replay = {.file = file};
-    int rc = read_log(file, &log);
-    /* A process that died, or whose sync failed, may have left a header that is not on disk, and that
-     * another sync would not bring there. What it does without is used again from here on. */
-    if (rc == SAP_OK && checkpoint_write_meta(file, &file->meta) != SAP_OK) {
-        rc = report_errno(file, SAP_IO, "cannot write its header");
-    }
-    if (rc == SAP_OK && log.records > 0) {
-        rc = replay_log(file, &log, &replay);
-    }
-    if (rc != SAP_OK) {
-        return rc;
-    }
-    bool cut = log.end == WAL_END_TORN || replay.barrier;
-    if (log.end == WAL_END_TORN) {
+    if (log->end == WAL_END_TORN) {
         (void)dbfile_report(file, SAP_OK,
                             "the last group of the log was not completely written and was cut off; "
                             "no commit in it was acknowledged");
     }
-    if (replay.barrier) {
+    if (replay->barrier) {
         (void)dbfile_report(
             file, SAP_OK,
             "a bulk transaction had not reached the disk; it and the commits behind "
@@ -746,54 +578,79 @@ static int recover(DbFile *file)
     Version newest;
     version_get(&file->env->newest, &newest);
     newest.catalog = file->env->catalog.tree.root;
-    start_at(file, &newest);
+    dbfile_start_at(file, &newest);
+}
+
+/* Replays what the log has after the newest meta, and starts a new log after that. */
+static int recover(DbFile *file)
+{
+    WalRecovery log = {0};
+    Replay replay = {.file = file};
+    int rc = read_log(file, &log);
+    /* A process that died, or whose sync failed, may have left a header that is not on disk, and that
+     * another sync would not bring there. What it does without is used again from here on. A closed
+     * one without a segment beside it is on disk: they are removed only then. */
+    if (rc == SAP_OK && (!file->meta.closed || log.files > 0)) {
+        rc = checkpoint_write_meta(file, &file->meta);
+        rc = rc == SAP_OK ? SAP_OK : dbfile_report_errno(file, rc, "cannot write its header");
+    }
+    if (rc == SAP_OK && log.records > 0) {
+        rc = replay_log(file, &log, &replay);
+    }
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    bool cut = log.end == WAL_END_TORN || replay.barrier;
+    show_replayed(file, &log, &replay);
+    Version newest;
+    version_get(&file->env->newest, &newest);
     /* What is cut off keeps its numbers to itself: nothing new may be taken for it. */
     uint64_t after = log.last_lsn > newest.txnid ? log.last_lsn : newest.txnid;
     file->env->stamp = after;
-    rc = open_log(file, &log.next, after, !meta_without_log(&file->meta));
+    if (file->meta.closed) {
+        /* A chain of its own: the logs of two copies of the file are not taken for each other's. */
+        rc = dbfile_new_id(file, &file->meta.wal.chain);
+        log.next = file->meta.wal;
+        file->sealed = true;
+    }
+    rc = rc == SAP_OK ? open_log(file, &log.next, after) : rc;
     /* A log with effects of subsystems follows only a header that says so. */
     bool other_version = subsystems_any(file->env) && !file->meta.has_subsystems;
-    if (rc == SAP_OK &&
-        (log.records > 0 || cut || other_version || log.next.segment != file->meta.wal.segment)) {
+    if (rc == SAP_OK && !file->sealed &&
+        (log.records > 0 || cut || other_version || log.next.segment != file->meta.wal.segment ||
+         !wal_has_segment(file->wal))) {
         errno = 0;
         rc = checkpoint_run(file, CHECKPOINT_FORCED, 0);
-        rc = rc == SAP_FULL ? report_errno(file, rc, "cannot write a checkpoint") : rc;
+        rc = rc == SAP_FULL ? dbfile_report_errno(file, rc, "cannot write a checkpoint") : rc;
     }
     return rc;
 }
 
-/* Read-only: there must be nothing to replay. */
-static int check_log_is_empty(DbFile *file)
+/* Read-only: the log is replayed into memory that is never written. */
+static int recover_in_memory(DbFile *file)
 {
     WalRecovery log = {0};
+    Replay replay = {.file = file};
     int rc = read_log(file, &log);
-    if (rc == SAP_OK && log.records > 0) {
-        return dbfile_report(file, SAP_READONLY,
-                             "was not closed: its log holds %" PRIu64
-                             " commits. Open it for writing once, then read-only",
-                             log.records);
+    if (rc != SAP_OK || log.records == 0) {
+        return rc;
+    }
+    rc = arena_file_begin_copying(file->env->arena);
+    if (rc == SAP_OK) {
+        rc = replay_log(file, &log, &replay);
+    }
+    if (rc == SAP_OK) {
+        rc = arena_file_end_copying(file->env->arena);
+    }
+    if (rc == SAP_OK) {
+        show_replayed(file, &log, &replay);
     }
     return rc;
 }
 
 /* ---- Making a file -------------------------------------------------------------------------- */
 
-int dbfile_new_id(const DbFile *file, uint64_t *id_out)
-{
-    uint64_t id = 0;
-    int rc = SAP_OK;
-    if (file != NULL && file->options.random != NULL) {
-        file->options.random(&id, sizeof id, file->options.source_ctx);
-    } else {
-        rc = random_fill(NULL, &id, sizeof id);
-    }
-    /* The caller's source may be one for tests that always says the same. */
-    *id_out = file != NULL && id == file->db_id ? id + 1 : id;
-    return rc;
-}
-
-/* A data file with nothing in it, under another name until it is complete; its log comes first, so
- * that a database without a log is one that lost it. */
+/* A data file with nothing in it, under another name until it is complete. */
 static int create_files(DbFile *file, const char *unfinished)
 {
     uint32_t page_size = file->options.page_size != 0 ? file->options.page_size : DEFAULT_PAGE_SIZE;
@@ -801,6 +658,7 @@ static int create_files(DbFile *file, const char *unfinished)
                  .number = 1,
                  .txnid = ENV_FIRST_COMMIT,
                  .high = file_first_page(page_size),
+                 .closed = true,
                  .wal = WAL_POINT_FIRST};
     int rc = dbfile_new_id(file, &meta.db_id);
     if (rc == SAP_OK) {
@@ -816,18 +674,12 @@ static int create_files(DbFile *file, const char *unfinished)
     if (rc == SAP_OK) {
         rc = checkpoint_write_meta(file, &meta);
     }
-    if (rc != SAP_OK) {
-        return report_errno(file, rc == SAP_NOTFOUND ? SAP_IO : rc, "cannot make it");
-    }
-    file->db_id = meta.db_id;
-    rc = open_log(file, &meta.wal, meta.txnid, false);
-    wal_close(file->wal);
-    file->wal = NULL;
-    return rc;
+    return rc == SAP_OK
+               ? SAP_OK
+               : dbfile_report_errno(file, rc == SAP_NOTFOUND ? SAP_IO : rc, "cannot make it");
 }
 
-/* What a database that could not be made has of it: there is none, as before. As far as that goes. */
-static void remove_files(const DbFile *file, const char *data)
+void dbfile_remove(const DbFile *file, const char *data)
 {
     Buf numbers = {0};
     Buf name = {0};
@@ -847,7 +699,7 @@ static void remove_files(const DbFile *file, const char *data)
 static int create(DbFile *file)
 {
     Buf name = {0};
-    int rc = refuse_orphans(file, "its data file is missing, but its log is there");
+    int rc = refuse_orphans(file);
     if (rc != SAP_OK) {
         return rc;
     }
@@ -868,10 +720,10 @@ static int create(DbFile *file)
             data = file->path;
             rc = disk_sync_dir(data);
         }
-        rc = rc == SAP_OK ? SAP_OK : report_errno(file, rc, "cannot make it");
+        rc = rc == SAP_OK ? SAP_OK : dbfile_report_errno(file, rc, "cannot make it");
     }
     if (rc != SAP_OK) {
-        remove_files(file, data);
+        dbfile_remove(file, data);
     }
     buf_release(&name);
     return rc;
@@ -892,8 +744,7 @@ static int set_first_order(DbFile *file, const char *comparator)
     return definition_change(file->env, 0, &def, false);
 }
 
-/* *made_out: the files were not there before, and are now. */
-static int open_files(DbFile *file, const char *comparator, bool *made_out)
+static int open_files(DbFile *file, const char *comparator)
 {
     bool read_only = (file->options.flags & SAP_OPEN_RDONLY) != 0;
     bool made = false;
@@ -904,16 +755,19 @@ static int open_files(DbFile *file, const char *comparator, bool *made_out)
     if (rc == SAP_OK) {
         rc = decide_what_to_do(file, &made); /* again: until now another could have made it */
     }
+    if (rc == SAP_OK && !read_only) {
+        rc = check_directory(file);
+    }
     if (rc == SAP_OK && made) {
         rc = create(file);
-        *made_out = rc == SAP_OK;
+        file->made = rc == SAP_OK;
     }
     if (rc != SAP_OK) {
         return rc;
     }
     rc = read_only ? disk_open_read(file->path, &file->data) : disk_open(file->path, &file->data);
     if (rc != SAP_OK) {
-        return report_errno(file, rc == SAP_NOTFOUND ? SAP_IO : rc, "cannot open it");
+        return dbfile_report_errno(file, rc == SAP_NOTFOUND ? SAP_IO : rc, "cannot open it");
     }
     rc = owner_enter(&file->owner, file->data.fd);
     if (rc != SAP_OK) {
@@ -921,11 +775,12 @@ static int open_files(DbFile *file, const char *comparator, bool *made_out)
     }
     rc = read_metas(file);
     if (rc == SAP_OK) {
-        rc = make_env(file);
+        rc = dbfile_make_env(file);
     }
     if (rc == SAP_OK) {
-        rc = read_only ? check_log_is_empty(file) : recover(file);
+        rc = read_only ? recover_in_memory(file) : recover(file);
     }
+    file->opening = false;
     if (rc == SAP_OK && !read_only) {
         rc = dbfile_start(file);
     }
@@ -938,13 +793,22 @@ static int open_files(DbFile *file, const char *comparator, bool *made_out)
 int sap_db_open_path(const char *path, const SapOpenOptions *options, SapEnv **db_out)
 {
     static const SapOpenOptions defaults = {.flags = SAP_OPEN_CREATE};
-    options = options != NULL ? options : &defaults;
-    if (path == NULL || path[0] == 0 || db_out == NULL || !options_valid(options)) {
+    SapOpenOptions known;
+    if (path == NULL || path[0] == 0 || db_out == NULL ||
+        OPTIONS_READ(SapOpenOptions, &known, options != NULL ? options : &defaults) != SAP_OK ||
+        !options_valid(&known)) {
+        open_error_set("the path is missing or empty, or the options do not fit together");
         return SAP_ERROR;
     }
+    options = &known;
+    open_error_clear();
     DbFile *file = NULL;
-    int rc = dbfile_make(path, options, &file);
+    int rc = owner_watch_forks();
+    if (rc == SAP_OK) {
+        rc = dbfile_make(path, options, &file);
+    }
     if (rc != SAP_OK) {
+        open_error_set_code(path, rc);
         return rc;
     }
     rc = copy_orders(file, options);
@@ -956,21 +820,23 @@ int sap_db_open_path(const char *path, const SapOpenOptions *options, SapEnv **d
         rc = dbfile_report(file, SAP_ERROR, "the options have no comparator \"%s\"",
                            options->comparator);
     }
-    bool made = false;
     if (rc == SAP_OK) {
-        rc = open_files(file, options->comparator, &made);
+        rc = open_files(file, options->comparator);
     }
     file->options.subsystems = NULL; /* the environment has them */
     if (rc == SAP_OK) {
+        open_error_clear();
+        dbfile_begin_notifying(file);
         *db_out = file->env;
         return SAP_OK;
     }
     if (!atomic_load_relaxed(&file->told)) {
         (void)dbfile_report(file, rc, "cannot be opened: %s", sap_strerror(rc));
     }
+    open_error_set_code(path, rc);
     atomic_store_full(&file->failed, true); /* so that closing it writes nothing */
-    if (made) {
-        remove_files(file, file->path);
+    if (file->made) {
+        dbfile_remove(file, file->path);
     }
     if (file->env != NULL) {
         (void)sap_env_destroy(file->env);

@@ -2,6 +2,7 @@
 #include "sapling/disk.h"
 
 #include "common/fault.h"
+#include "common/fd.h"
 #include "common/mem.h"
 #include "sapling/error.h"
 
@@ -14,9 +15,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILE_MODE = 0644, ZEROS_LEN = 16 * 1024 };
+#ifdef __linux__
+#include <linux/fs.h>
+#include <linux/magic.h>
+#include <sys/ioctl.h>
+#include <sys/vfs.h>
+#endif
+
+enum { FILE_MODE = 0666 /* less the umask */, ZEROS_LEN = 16 * 1024 };
 
 #if SAP_FAULTS
+
+SAP_ATOMIC(bool) disk_is_full;
+#define DISK_IS_FULL atomic_load_relaxed(&disk_is_full)
 
 static void (*trace_fn)(void *ctx, const DiskEvent *event);
 static void *trace_ctx;
@@ -39,6 +50,7 @@ void disk_trace_set(void (*trace)(void *ctx, const DiskEvent *event), void *ctx)
 
 #else
 
+#define DISK_IS_FULL     false
 #define TRACE(...)       ((void)0)
 #define TRACE_NEW_FILE() 0
 
@@ -63,6 +75,8 @@ static int result_of(int err)
     case EEXIST:
         return SAP_EXISTS;
     case ENOMEM:
+    case EMFILE:
+    case ENFILE:
         return SAP_NOMEM;
     default:
         return SAP_IO;
@@ -78,7 +92,7 @@ static int open_with(const char *path, int flags, DiskFile *file_out)
     }
     int fd;
     do {
-        fd = open(path, flags | O_CLOEXEC, FILE_MODE);
+        fd = fd_open(path, flags, FILE_MODE);
     } while (fd < 0 && errno == EINTR);
     if (fd < 0) {
         return result_of(errno);
@@ -87,12 +101,50 @@ static int open_with(const char *path, int flags, DiskFile *file_out)
     return SAP_OK;
 }
 
+#ifdef __linux__
+
+/* On btrfs every block that is written goes to a new place, unless the file is marked while it is
+ * empty. Marked, what was written once can be overwritten on a full disk. It then has no checksums of
+ * btrfs, but those of its own. Elsewhere, and where it is refused, nothing is lost by that. */
+static void overwrite_in_place(int fd)
+{
+    struct statfs fs;
+    int flags = 0;
+
+    if (fstatfs(fd, &fs) == 0 && fs.f_type == BTRFS_SUPER_MAGIC &&
+        ioctl(fd, FS_IOC_GETFLAGS, &flags) == 0) {
+        flags |= FS_NOCOW_FL;
+        (void)ioctl(fd, FS_IOC_SETFLAGS, &flags);
+    }
+}
+
+#else
+
+static void overwrite_in_place(int fd)
+{
+    (void)fd;
+}
+
+#endif
+
 int disk_create(const char *path, DiskFile *file_out)
 {
-    int rc = open_with(path, O_RDWR | O_CREAT | O_EXCL, file_out);
+    int rc =
+        DISK_IS_FULL ? result_of(ENOSPC) : open_with(path, O_RDWR | O_CREAT | O_EXCL, file_out);
 
     if (rc == SAP_OK) {
+        overwrite_in_place(file_out->fd);
         TRACE(.op = DISK_CREATE, .file = file_out->id, .path = path);
+    }
+    return rc;
+}
+
+int disk_create_like(const char *path, const char *model, DiskFile *file_out)
+{
+    int rc = disk_create(path, file_out);
+
+    if (rc == SAP_OK) {
+        fd_match(file_out->fd, model);
     }
     return rc;
 }
@@ -180,6 +232,34 @@ int disk_write_direct(DiskFile *file, uint64_t offset, const void *data, size_t 
         set_direct(file, true);
     }
     return write_all(file, offset, data, len);
+}
+
+int disk_room_reserve(Buf *room, size_t extra)
+{
+    if (extra <= room->cap - room->len) {
+        return SAP_OK;
+    }
+    size_t cap = 2 * room->cap;
+    if (cap < room->len + extra) {
+        cap = (room->len + extra + DISK_ALIGN - 1) / DISK_ALIGN * DISK_ALIGN;
+    }
+    uint8_t *data = (uint8_t *)mem_alloc_aligned(MEM_ENV, DISK_ALIGN, cap);
+    if (data == NULL) {
+        return SAP_NOMEM;
+    }
+    if (room->len > 0) {
+        memcpy(data, room->data, room->len);
+    }
+    mem_free_aligned(MEM_ENV, room->data, room->cap);
+    room->data = data;
+    room->cap = cap;
+    return SAP_OK;
+}
+
+void disk_room_release(Buf *room)
+{
+    mem_free_aligned(MEM_ENV, room->data, room->cap);
+    *room = (Buf){0};
 }
 
 int disk_write_zeros(DiskFile *file, uint64_t from, uint64_t to)
@@ -347,7 +427,7 @@ int disk_sync_dir(const char *path)
         return SAP_NOMEM;
     }
     int err = 0;
-    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = fd_open(directory, O_RDONLY | O_DIRECTORY, 0);
     if (fd < 0) {
         err = errno;
     } else {
@@ -360,6 +440,24 @@ int disk_sync_dir(const char *path)
     }
     mem_free(MEM_SCRATCH, directory, size);
     return result_of(err);
+}
+
+int disk_check_names(const char *path)
+{
+#ifdef __wasi__
+    (void)path; /* it knows no permissions */
+    return SAP_OK;
+#else
+    size_t size = 0;
+    char *directory = directory_of(path, &size);
+
+    if (directory == NULL) {
+        return SAP_NOMEM;
+    }
+    int err = faccessat(AT_FDCWD, directory, W_OK | X_OK, AT_EACCESS) == 0 ? 0 : errno;
+    mem_free(MEM_SCRATCH, directory, size);
+    return err == EACCES || err == EROFS ? result_of(err) : SAP_OK;
+#endif
 }
 
 int disk_rename(const char *from, const char *to)
@@ -405,7 +503,7 @@ int disk_list(const char *prefix, int (*each)(void *ctx, const char *rest), void
     if (rc != SAP_OK) {
         goto out;
     }
-    dir = opendir(directory);
+    dir = fd_open_dir(directory);
     if (dir == NULL) {
         rc = result_of(errno);
         goto out;

@@ -5,11 +5,14 @@
  * question are undefined, on disk and in the cache: a second sync that succeeds proves nothing.
  *
  * Codes: SAP_FULL no space (or quota, or file size limit); SAP_NOTFOUND no such file; SAP_EXISTS;
- * SAP_NOMEM: nothing was tried, which a sync never answers once it began; SAP_IO everything else. */
+ * SAP_NOMEM: no memory or no free descriptor, nothing was tried, which a sync never answers once it
+ * began; SAP_IO everything else. errno tells more. */
 #ifndef SAPLING_SAPLING_DISK_H
 #define SAPLING_SAPLING_DISK_H
 
+#include "common/buf.h"
 #include "common/config.h"
+#include "common/sync.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,6 +45,9 @@ enum {
  * after disk_sync_dir, its bytes after disk_sync. */
 int disk_create(const char *path, DiskFile *file_out);
 
+/* The same with owner and permissions of the file `model`, where there is one. */
+int disk_create_like(const char *path, const char *model, DiskFile *file_out);
+
 /* Opens what exists for reading and writing. Close with disk_close. */
 int disk_open(const char *path, DiskFile *file_out);
 
@@ -57,6 +63,11 @@ int disk_write(DiskFile *file, uint64_t offset, const void *data, size_t len);
  * short, overwrites what is on disk already and is synced at once. All three are multiples of
  * DISK_ALIGN; one that is not is done as any other, and so are those after it. */
 int disk_write_direct(DiskFile *file, uint64_t offset, const void *data, size_t len);
+
+/* Makes room for `extra` more bytes, in memory that a direct write can take. SAP_NOMEM: it is as it
+ * was. Release with disk_room_release; no other call of buf.h may grow or release it. */
+int disk_room_reserve(Buf *room, size_t extra);
+void disk_room_release(Buf *room);
 
 /* Zeros for the bytes from..to. */
 int disk_write_zeros(DiskFile *file, uint64_t from, uint64_t to);
@@ -84,6 +95,10 @@ const char *disk_real_path(const char *path, char *resolved);
 
 /* The names in the directory that holds `path` are on disk. */
 int disk_sync_dir(const char *path);
+
+/* Whether this user may make and remove names in the directory that holds `path`, as far as the system
+ * says: SAP_IO, errno tells. */
+int disk_check_names(const char *path);
 
 /* Replaces `to`, where there is one. */
 int disk_rename(const char *from, const char *to);
@@ -119,6 +134,9 @@ typedef struct DiskEvent {
 /* Shows every operation from now on, in order; NULL ends it. Set it while no other thread is at
  * work on files. */
 void disk_trace_set(void (*trace)(void *ctx, const DiskEvent *event), void *ctx);
+
+/* For tests: there is no room for a new file; what is there can be written. */
+extern SAP_ATOMIC(bool) disk_is_full;
 
 #endif
 

@@ -114,6 +114,18 @@ static int effect_take(ByteReader *reader, Effect *out)
     return rc;
 }
 
+bool effects_only_delete(Slice record)
+{
+    ByteReader reader;
+    Effect effect;
+    bool only = true;
+    reader_init(&reader, record.data, record.len);
+    while (only && effect_take(&reader, &effect) == SAP_OK) {
+        only = effect.kind == EFFECT_DEL || effect.kind == EFFECT_DEL_RANGE;
+    }
+    return only;
+}
+
 /* ---- Recording ------------------------------------------------------------------------------ */
 
 void change_rewind(SapEnv *env, ChangeMark mark)

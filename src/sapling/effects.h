@@ -62,6 +62,9 @@ int effects_subsystem(SapTxnCtx *txn, uint32_t id, Slice bytes);
  * SAP_NOMEM: a reserved row cannot be read. */
 int effects_finish(SapTxnCtx *txn, Slice *record_out);
 
+/* Whether such a record does nothing but delete rows. */
+bool effects_only_delete(Slice record);
+
 /* What a record asks for beside rows; everything is borrowed for the call. */
 typedef struct EffectCalls {
     /* Opens a table. A name whose .data is NULL: byte order. */

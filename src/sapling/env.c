@@ -18,7 +18,7 @@ struct ScratchBlock {
 
 enum {
     DEFAULT_PAGE_SIZE = 4096,
-    ALL_TXN_FLAGS = SAP_TXN_RDONLY | SAP_TXN_WAIT | SAP_TXN_NEWEST | SAP_TXN_BULK,
+    ALL_TXN_FLAGS = SAP_TXN_RDONLY | SAP_TXN_WAIT | SAP_TXN_NEWEST | SAP_TXN_BULK | SAP_TXN_DRAIN,
 };
 
 /* ---- Environments --------------------------------------------------------------------------- */
@@ -54,6 +54,10 @@ SapEnv *sap_env_create(SapMemArena *arena, uint32_t page_size)
     if (arena_for_env(arena, &page_size, &own) != SAP_OK) {
         return NULL;
     }
+    bool shared = arena != NULL && arena_is_shared(arena);
+    if (shared && owner_watch_forks() != SAP_OK) {
+        return NULL;
+    }
     SapEnv *env = (SapEnv *)mem_zalloc(MEM_ENV, sizeof *env);
     if (env == NULL || !locks_init(env)) {
         mem_free(MEM_ENV, env, sizeof *env);
@@ -61,6 +65,7 @@ SapEnv *sap_env_create(SapMemArena *arena, uint32_t page_size)
         return NULL;
     }
     env->arena = own != NULL ? own : arena;
+    env->process = shared ? owner_process() : 0;
     env->owns_arena = own != NULL;
     env->page_size = page_size;
     env->stamp = ENV_FIRST_COMMIT;
@@ -77,6 +82,12 @@ SapEnv *sap_env_create(SapMemArena *arena, uint32_t page_size)
 int sap_env_destroy(SapEnv *env)
 {
     if (env == NULL) {
+        return SAP_OK;
+    }
+    if (env_is_foreign(env)) {
+        if (env->file != NULL) {
+            dbfile_abandon(env->file);
+        }
         return SAP_OK;
     }
     if (env->file != NULL) {
@@ -111,6 +122,9 @@ int sap_env_destroy(SapEnv *env)
     node_scratch_release(&env->scratch);
     mem_free(MEM_SCRATCH, env->alias, (size_t)2 * env->page_size);
     env_metadata_end(env);
+    if (env->file != NULL) {
+        dbfile_notify_durable(env->file); /* of the last checkpoint, and of the log before it */
+    }
     writer_lock_destroy(&env->lock);
     mutex_destroy(&env->metadata);
     if (env->owns_arena) {
@@ -123,14 +137,32 @@ int sap_env_destroy(SapEnv *env)
     return rc;
 }
 
+bool env_has_name(SapEnv *env)
+{
+    return env->file == NULL || dbfile_owns_name(env->file);
+}
+
+int env_discard(SapEnv *env)
+{
+    DbFile *file = env != NULL && !env_is_foreign(env) ? env->file : NULL;
+    if (file != NULL) {
+        file->discard = true;
+    }
+    int rc = sap_env_destroy(env);
+    if (rc == SAP_BUSY && file != NULL) {
+        file->discard = false; /* it is open still */
+    }
+    return rc;
+}
+
 SapMemArena *sap_env_get_arena(const SapEnv *env)
 {
-    return env == NULL ? NULL : env->arena;
+    return env_usable(env) ? env->arena : NULL;
 }
 
 uint32_t sap_env_get_page_size(const SapEnv *env)
 {
-    return env == NULL ? 0 : env->page_size;
+    return env_usable(env) ? env->page_size : 0;
 }
 
 int env_metadata_begin(SapEnv *env)
@@ -206,6 +238,7 @@ static void level_end(SapTxnCtx *txn)
     txn->next = env->spare_levels;
     env->spare_levels = txn;
     if (txn->parent == NULL) {
+        env->pager.rescue = false;
         if (env->pager.full && env->file != NULL) {
             env->pager.full = false;
             dbfile_short_of_room(env->file);
@@ -234,6 +267,9 @@ static int begin_any(SapEnv *env, SapTxnCtx *parent, unsigned flags, SapTxnCtx *
     if (read_only) {
         return reader_begin(env, NULL, newest ? &env->newest : env->visible, txn_out);
     }
+    if (env->file != NULL && (flags & SAP_TXN_DRAIN) == 0) {
+        dbfile_make_room(env->file); /* one that drains has pages of its own */
+    }
     if (fault_busy() || !writer_lock_take(&env->lock, (flags & SAP_TXN_WAIT) != 0)) {
         return SAP_BUSY;
     }
@@ -242,6 +278,7 @@ static int begin_any(SapEnv *env, SapTxnCtx *parent, unsigned flags, SapTxnCtx *
         writer_lock_release(&env->lock);
         return rc;
     }
+    env->pager.rescue = (flags & SAP_TXN_DRAIN) != 0;
     if (env->file != NULL) {
         env->log_effects = (flags & SAP_TXN_BULK) == 0 && dbfile_is_logged(env->file);
     }
@@ -285,7 +322,7 @@ static void abort_one(SapTxnCtx *txn)
 
 int sap_txn_begin_rc(SapEnv *env, SapTxnCtx *parent, unsigned flags, SapTxnCtx **txn_out)
 {
-    if (env == NULL || txn_out == NULL || (flags & ~(unsigned)ALL_TXN_FLAGS) != 0) {
+    if (!env_usable(env) || txn_out == NULL || (flags & ~(unsigned)ALL_TXN_FLAGS) != 0) {
         return SAP_ERROR;
     }
     if (parent != NULL) {
@@ -351,9 +388,15 @@ void savepoint_end(SapTxnCtx *level, bool keep)
 
 /* ---- End ------------------------------------------------------------------------------------ */
 
+/* Of this process, and not over; it may have an open child. */
+static bool txn_is_open(const SapTxnCtx *txn)
+{
+    return txn != NULL && txn->kind != TXN_ENDED && !env_is_foreign(txn->env);
+}
+
 void sap_txn_abort(SapTxnCtx *txn)
 {
-    if (txn == NULL || txn->kind == TXN_ENDED) {
+    if (!txn_is_open(txn)) {
         return;
     }
     SapTxnCtx *innermost = txn;
@@ -423,15 +466,13 @@ typedef struct Committed {
     uint64_t batch;
 } Committed;
 
-/* And what cannot, unless the disk fails: SAP_IO, the transaction was aborted. In a file, SAP_OK
- * holds it (dbfile_hold) until the caller has waited. */
+/* And what cannot, unless the disk fails: SAP_IO, the transaction was aborted. In a file, that is held
+ * (dbfile_hold) in both cases: until the caller has waited for the commit, or dbfile_not_committed(). */
 static int commit_finish(SapTxnCtx *txn, Committed *done_out)
 {
     SapEnv *env = txn->env;
     Committed done = {.lsn = txn->base, .hub = env->watch}; /* before the lock is given up */
-    if (env->file != NULL) {
-        dbfile_hold(env->file);
-    }
+    dbfile_hold(env->file);
     if (env->file != NULL && env->record.len == 0) {
         abort_one(txn); /* pages may have been copied, rows have not changed */
         *done_out = done;
@@ -445,10 +486,8 @@ static int commit_finish(SapTxnCtx *txn, Committed *done_out)
         } else {
             int rc = dbfile_append(env->file, done.lsn, publish, txn);
             if (rc != SAP_OK) {
-                DbFile *file = env->file;
                 watch_discard(env);
                 abort_one(txn);
-                dbfile_let_go(file);
                 return rc;
             }
         }
@@ -467,14 +506,16 @@ static int commit_finish(SapTxnCtx *txn, Committed *done_out)
 static int commit_outermost(SapTxnCtx *txn, bool wait, uint64_t *lsn_out)
 {
     DbFile *file = txn->env->file; /* once the transaction has ended, the environment may be gone */
-    int rc = commit_prepare(txn);
-    if (rc != SAP_OK) {
-        abort_one(txn);
-        return rc;
-    }
     Committed done;
-    rc = commit_finish(txn, &done);
+    int rc = commit_prepare(txn);
+    if (rc == SAP_OK) {
+        rc = commit_finish(txn, &done);
+    } else {
+        dbfile_hold(file);
+        abort_one(txn);
+    }
     if (rc != SAP_OK) {
+        dbfile_not_committed(file);
         return rc;
     }
     *lsn_out = done.lsn;
@@ -537,16 +578,20 @@ int exclusive_prepare(SapTxnCtx *txn)
 int exclusive_end(SapTxnCtx *txn, bool keep, uint64_t *lsn_out)
 {
     SapEnv *env = txn->env;
+    DbFile *file = env->file;
     Committed done = {0};
     int rc = SAP_OK;
     if (keep) {
         rc = commit_finish(txn, &done);
     } else {
+        dbfile_hold(file);
         abort_one(txn);
     }
     atomic_store_full(&env->gate, false);
     mutex_unlock(&env->metadata);
-    if (rc == SAP_OK && lsn_out != NULL) {
+    if (!keep || rc != SAP_OK) {
+        dbfile_not_committed(file);
+    } else if (lsn_out != NULL) {
         *lsn_out = done.lsn;
     }
     return rc;
@@ -563,6 +608,7 @@ int replay_begin(SapEnv *env, SapTxnCtx **txn_out)
         return rc;
     }
     (*txn_out)->flags = TXN_UNHEARD;
+    env->pager.rescue = true; /* what was committed had its pages then */
     return SAP_OK;
 }
 
@@ -619,24 +665,24 @@ int sap_txn_commit_async(SapTxnCtx *txn, uint64_t *lsn_out)
 
 uint64_t sap_txn_base_lsn(SapTxnCtx *txn)
 {
-    return txn == NULL || txn->kind == TXN_ENDED ? 0 : txn->base;
+    return txn_is_open(txn) ? txn->base : 0;
 }
 
 /* ---- Around a transaction ------------------------------------------------------------------- */
 
 SapMemArena *sap_txn_arena(SapTxnCtx *txn)
 {
-    return txn == NULL || txn->kind == TXN_ENDED ? NULL : txn->env->arena;
+    return txn_is_open(txn) ? txn->env->arena : NULL;
 }
 
 SapEnv *sap_txn_env(SapTxnCtx *txn)
 {
-    return txn == NULL || txn->kind == TXN_ENDED ? NULL : txn->env;
+    return txn_is_open(txn) ? txn->env : NULL;
 }
 
 unsigned sap_txn_flags(SapTxnCtx *txn)
 {
-    return txn == NULL || txn->kind == TXN_ENDED ? 0 : txn->flags;
+    return txn_is_open(txn) ? txn->flags : 0;
 }
 
 void *sap_txn_scratch_alloc(SapTxnCtx *txn, uint32_t len)
@@ -663,7 +709,7 @@ void *sap_txn_scratch_alloc(SapTxnCtx *txn, uint32_t len)
 
 int sap_db_sync(SapEnv *db)
 {
-    if (db == NULL) {
+    if (!env_usable(db)) {
         return SAP_ERROR;
     }
     return db->file != NULL ? dbfile_sync(db->file) : SAP_OK;
@@ -671,7 +717,7 @@ int sap_db_sync(SapEnv *db)
 
 uint64_t sap_db_durable_lsn(SapEnv *db)
 {
-    if (db == NULL) {
+    if (!env_usable(db)) {
         return 0;
     }
     Version version;
@@ -681,7 +727,7 @@ uint64_t sap_db_durable_lsn(SapEnv *db)
 
 int sap_db_wait_durable(SapEnv *db, uint64_t lsn)
 {
-    if (db == NULL) {
+    if (!env_usable(db)) {
         return SAP_ERROR;
     }
     Version newest;

@@ -25,6 +25,7 @@
 #include "common/buf.h"
 #include "common/sync.h"
 #include "sapling/node.h"
+#include "sapling/owner.h"
 #include "sapling/pager.h"
 #include "sapling/pairs.h"
 #include "sapling/sapling.h"
@@ -140,6 +141,7 @@ struct SapTxnCtx {
 struct SapEnv {
     SapMemArena *arena;
     bool owns_arena;
+    uint32_t process; /* the one it may be used in (owner.h); 0: any, a fork copies all of it */
     uint32_t page_size;
     WriterLock lock;
     Mutex metadata; /* one metadata call at a time; taken before the writer lock */
@@ -174,10 +176,30 @@ struct SapEnv {
 
 /* ---- env.c ---- */
 
-/* A transaction that may be used now: SAP_OK, SAP_ERROR (NULL or ended), SAP_BUSY (open child). */
+/* Whether this process has only inherited it, from one that called fork(): its files, its mapping
+ * and its threads are the other's, and so may be any of its locks. */
+static inline bool env_is_foreign(const SapEnv *env)
+{
+    return sap_unlikely(env->process != owner_process()) && env->process != 0;
+}
+/* Whether public calls may use it. */
+static inline bool env_usable(const SapEnv *env)
+{
+    return env != NULL && !env_is_foreign(env);
+}
+
+/* As sap_env_destroy(). In the same step it removes a file that this open made and that nothing was
+ * ever committed to, no definition of a table either; every other file it closes as usual. */
+int env_discard(SapEnv *env);
+/* Whether the path of its file still leads to it. If not, the reason is reported and nothing more is
+ * written. True for one that has no file. */
+bool env_has_name(SapEnv *env);
+
+/* A transaction that may be used now: SAP_OK, SAP_ERROR (NULL, ended or of another process),
+ * SAP_BUSY (open child). */
 static inline int txn_check(const SapTxnCtx *txn)
 {
-    if (sap_unlikely(txn == NULL || txn->kind == TXN_ENDED)) {
+    if (sap_unlikely(txn == NULL || txn->kind == TXN_ENDED || env_is_foreign(txn->env))) {
         return SAP_ERROR;
     }
     return sap_unlikely(txn->child != NULL) ? SAP_BUSY : SAP_OK;
@@ -216,6 +238,8 @@ void env_metadata_end(SapEnv *env);
  * apply(), which has the only pointer to a state. So even its abort leaves the states behind. */
 #define TXN_UNHEARD 0x80000000u
 
+/* The i-th of an array, whose elements have the size that the program was compiled with. */
+int subsystem_read(const SapSubsystem *subsystems, uint32_t i, SapSubsystem *subsystem_out);
 void subsystems_add(SapEnv *env, const SapSubsystem *subsystems, uint32_t count);
 /* Whether the subsystem can be one of a file. */
 bool subsystem_is_durable(const SapSubsystemCallbacks *callbacks);
@@ -285,6 +309,8 @@ static inline Table *table_get(const SapEnv *env, uint32_t dbi)
 int table_state(SapTxnCtx *txn, uint32_t dbi, TreeState *tree_out);
 /* Before a level's first change of the table. */
 int table_save(SapTxnCtx *txn, uint32_t dbi, Table *table);
+/* (writer) The tree as the commit left it that the open transaction began on. */
+TreeState table_committed(const SapEnv *env, uint32_t dbi);
 
 typedef struct TableDef {
     unsigned flags;

@@ -26,9 +26,9 @@ void meta_encode(const Meta *meta, uint8_t bytes[META_SIZE])
     store_u64le(bytes + META_CATALOG_ROWS, meta->catalog_rows);
     store_u32le(bytes + META_BITMAP, meta->bitmap);
     store_u32le(bytes + META_BITMAP_PAGES, meta->bitmap_pages);
-    store_u64le(bytes + META_WAL_SEGMENT, meta->wal.segment);
+    store_u64le(bytes + META_WAL_SEGMENT, meta->closed ? 0 : meta->wal.segment);
     store_u64le(bytes + META_WAL_SEQUENCE, meta->wal.sequence);
-    store_u64le(bytes + META_WAL_CHAIN, meta->wal.chain);
+    store_u64le(bytes + META_WAL_CHAIN, meta->closed ? meta->wal.segment - 1 : meta->wal.chain);
     if (meta->has_subsystems) {
         store_u32le(bytes + META_STATES, meta->states);
         store_u32le(bytes + META_STATES_PAGES, meta->states_pages);
@@ -63,8 +63,7 @@ static bool run_plausible(uint32_t pgno, uint32_t pages, uint32_t first)
 static bool meta_plausible(const Meta *meta)
 {
     uint32_t first = file_first_page(meta->page_size);
-    return is_counter(meta->number) && is_counter(meta->txnid) &&
-           (meta_without_log(meta) || is_counter(meta->wal.segment)) &&
+    return is_counter(meta->number) && is_counter(meta->txnid) && is_counter(meta->wal.segment) &&
            is_counter(meta->wal.sequence) && meta->high >= first && meta->high <= CHILD_OWNS_RUNS &&
            meta->catalog < meta->high && (meta->catalog == 0 || meta->catalog >= first) &&
            run_plausible(meta->bitmap, meta->bitmap_pages, first) &&
@@ -104,6 +103,11 @@ MetaState meta_decode(const uint8_t bytes[META_SIZE], Meta *meta_out, uint32_t *
                 .sequence = load_u64le(bytes + META_WAL_SEQUENCE),
                 .chain = load_u64le(bytes + META_WAL_CHAIN)},
     };
+    if (meta.wal.segment == 0) {
+        meta.closed = true;
+        meta.wal.segment = meta.wal.chain + 1;
+        meta.wal.chain = 0;
+    }
     if (load_u64le(bytes + checksum) != hash_bytes(bytes, checksum, 0) ||
         !is_blank(bytes + checksum + 8, META_SIZE - checksum - 8) ||
         load_u32le(bytes + META_RESERVED) != 0 || !file_page_size_valid(meta.page_size) ||

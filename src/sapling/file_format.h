@@ -21,9 +21,10 @@
  *   56  u64  rows of the catalog
  *   64  u32  first page of the bitmap's run; 0: no page is in use
  *   68  u32  its pages
- *   72  u64  log: first segment needed; 0: there is no log yet, the file alone is all
+ *   72  u64  log: first segment needed; 0: closed, the file is complete without a log
  *   80  u64  log: sequence of the first group after the checkpoint
- *   88  u64  log: checksum of the group before that
+ *   88  u64  log: checksum of the group before that; of a closed file: number of the last segment
+ *            there was, 0 if there was none
  *   96  u64  checksum of the bytes before it; of version 2 instead:
  *   96  u32  first page of the run of subsystems' states; 0: none has one
  *   100 u32  its pages
@@ -93,14 +94,9 @@ typedef struct Meta {
     uint32_t bitmap_pages;
     uint32_t states;
     uint32_t states_pages;
-    WalPoint wal;
+    bool closed;  /* complete without a log: an image, or closed in order */
+    WalPoint wal; /* if closed, where the next log begins; its chain is not in the file then */
 } Meta;
-
-/* Whether the file needs no log: an image that was never opened for writing. */
-static inline bool meta_without_log(const Meta *meta)
-{
-    return meta->wal.segment == 0;
-}
 
 /* What a block of the header turned out to be, the later the better. */
 typedef enum MetaState {

@@ -262,7 +262,8 @@ int image_finish(Image *image)
     image->meta.catalog = catalog.root;
     image->meta.catalog_rows = catalog.entries;
     image->meta.high = (uint32_t)image->next + image->meta.bitmap_pages;
-    image->meta.wal = WAL_POINT_NONE;
+    image->meta.closed = true;
+    image->meta.wal = WAL_POINT_FIRST;
     return SAP_OK;
 }
 

@@ -57,11 +57,10 @@ static int check_input(const SapTxnCtx *txn, const Table *table, const LoadInput
 
 static int put_each(SapTxnCtx *txn, uint32_t dbi, const LoadInput *in)
 {
-    bool pairs = txn->env->tables[dbi].pairs != NULL;
     for (uint32_t i = 0; i < in->count; i++) {
         int rc =
             sap_txn_put_dbi(txn, dbi, in->keys[i], in->key_lens[i], in->vals[i], in->val_lens[i]);
-        if (rc != SAP_OK && !(pairs && rc == SAP_EXISTS)) {
+        if (rc != SAP_OK) {
             return rc;
         }
     }

@@ -181,6 +181,17 @@ void pager_capture(Pager *pager, uint64_t *used_out, uint64_t *dirty_out)
     atomic_store_relaxed(&pager->dirty_count, 0);
 }
 
+void pager_uncapture(Pager *pager, const uint64_t *dirty, size_t words)
+{
+    SAP_ASSERT(words <= pager->track_words);
+    uint64_t count = atomic_load_relaxed(&pager->dirty_count);
+    for (size_t i = 0; i < words; i++) {
+        count += (uint64_t)__builtin_popcountll(dirty[i] & ~pager->dirty[i]);
+        pager->dirty[i] |= dirty[i];
+    }
+    atomic_store_relaxed(&pager->dirty_count, count);
+}
+
 void pager_commit(Pager *pager, PageLevel *level, uint64_t commit_id)
 {
     SAP_ASSERT(commit_id > pager->newest);

@@ -98,10 +98,21 @@ int pager_adopt(Pager *pager, uint32_t high, uint64_t *used, uint64_t *dirty, si
 /* No write transaction is open: the pages in use at the newest commit, and those of them written since the last capture, into
  * arrays of pager->track_words; the next capture counts from here. */
 void pager_capture(Pager *pager, uint64_t *used_out, uint64_t *dirty_out);
+/* No write transaction is open: nothing came of that capture, whose `dirty` this is. The next one has
+ * its pages too, as far as they are still in use then. */
+void pager_uncapture(Pager *pager, const uint64_t *dirty, size_t words);
 
 static inline uint8_t *pager_page(const Pager *pager, uint32_t pgno)
 {
     return arena_page(pager->arena, pgno);
+}
+
+/* Whether allocations may have the arena's last pages from now on; returns what was so before. */
+static inline bool pager_use_rescue(Pager *pager, bool rescue)
+{
+    bool before = pager->rescue;
+    pager->rescue = rescue;
+    return before;
 }
 
 void pager_level_begin(PageLevel *level, uint64_t stamp);

@@ -195,7 +195,7 @@ void readers_destroy(SapEnv *env)
 
 int sap_db_readers(SapEnv *db, int (*fn)(const SapReaderInfo *info, void *ctx), void *ctx)
 {
-    if (db == NULL || fn == NULL) {
+    if (!env_usable(db) || fn == NULL) {
         return SAP_ERROR;
     }
     for (SapTxnCtx *txn = atomic_load_full(&db->readers); txn != NULL; txn = txn->next) {

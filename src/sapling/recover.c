@@ -13,7 +13,9 @@
 #include <sys/stat.h>
 
 #include "common/fault.h"
+#include "common/fd.h"
 #include "common/mem.h"
+#include "common/options.h"
 #include "sapling/effects.h"
 #include "sapling/wal_format.h"
 
@@ -281,20 +283,28 @@ static void judge_log(Recover *r, const WalRecovery *log)
     }
 }
 
-/* Whether something may be in a log: the header of a copy says that it has none, but one that was
- * written since may have been lost. */
+/* Whether something may be in a log: the header of a closed file says that it has none, but one that
+ * was written since may have been lost. */
 static int may_have_log(const Salvage *source, bool *may_out)
 {
-    Buf name = {0};
-    uint64_t id = 0;
-    *may_out = !source->has_meta || !meta_without_log(&source->meta);
-    if (*may_out) {
+    WalRecovery log = {0};
+    *may_out = true;
+    if (!source->has_meta || !source->meta.closed) {
         return SAP_OK;
     }
-    int rc = dbfile_find_log(source->path, &name, &id);
-    *may_out = rc == SAP_EXISTS && id == source->db_id;
-    buf_release(&name);
-    return rc == SAP_EXISTS ? SAP_OK : rc;
+    int rc = wal_check_closed(source->path, source->db_id, &source->meta.wal, &log);
+    *may_out = rc == SAP_CORRUPT && log.end == WAL_END_DAMAGED;
+    return rc == SAP_CORRUPT ? SAP_OK : rc;
+}
+
+/* A file without an intact header and without a segment was most likely closed. */
+static int is_log_gone(const Salvage *source, bool *gone_out)
+{
+    Buf numbers = {0};
+    int rc = source->has_meta ? SAP_OK : wal_segments(source->path, &numbers);
+    *gone_out = !source->has_meta && numbers.len == 0;
+    buf_release(&numbers);
+    return rc;
 }
 
 static int replay_log(Recover *r)
@@ -302,14 +312,25 @@ static int replay_log(Recover *r)
     const Salvage *source = &r->source;
     WalPoint from = source->meta.wal;
     WalRecovery log = {0};
-    bool guess = !source->has_meta || meta_without_log(&source->meta);
+    bool guess = !source->has_meta || source->meta.closed;
     bool may_have = false;
+    bool gone = false;
     int rc = may_have_log(source, &may_have);
     if (rc == SAP_OK && !may_have) {
         return SAP_OK;
     }
+    if (rc == SAP_OK) {
+        rc = is_log_gone(source, &gone);
+    }
+    if (rc == SAP_OK && gone) {
+        (void)recover_tell(r, SAP_OK,
+                           "there is no log. A file that was closed needs none; if this one was "
+                           "not, commits are lost with its log");
+        return SAP_OK;
+    }
     if (rc == SAP_OK && guess) {
-        rc = wal_guess_start(source->path, source->db_id, &from);
+        rc = wal_guess_start(source->path, source->db_id, source->has_meta ? from.segment : 0,
+                             &from);
     }
     if (rc == SAP_OK) {
         rc = wal_read(source->path, source->db_id, &from, source->has_meta ? source->newest : 0,
@@ -470,6 +491,9 @@ static int open_target(Recover *r, Target *target)
                               .callback_ctx = r->options.callback_ctx};
     int opened = sap_db_open_path(target->unfinished, &options, &r->env);
     r->told = r->told || opened != SAP_OK; /* by the messages of the open */
+    if (opened == SAP_OK) {
+        fd_match(r->env->file->data.fd, r->shown);
+    }
     return opened;
 }
 
@@ -577,13 +601,17 @@ static int make_target(Recover *r, Target *target)
     return rc;
 }
 
+OPTIONS_LAYOUT(SapRecoverOptions, reserved, reserved);
+
 static bool options_valid(const SapRecoverOptions *options)
 {
-    bool valid = (options->comparators != NULL || options->comparator_count == 0) &&
+    bool valid = options->reserved == 0 &&
+                 (options->comparators != NULL || options->comparator_count == 0) &&
                  (options->subsystems != NULL || options->subsystem_count == 0);
     for (uint32_t i = 0; valid && i < options->subsystem_count; i++) {
-        valid = options->subsystems[i].id < SAP_MAX_SUBSYSTEMS &&
-                subsystem_is_durable(&options->subsystems[i].callbacks);
+        SapSubsystem known;
+        valid = subsystem_read(options->subsystems, i, &known) == SAP_OK &&
+                known.id < SAP_MAX_SUBSYSTEMS && subsystem_is_durable(&known.callbacks);
     }
     for (uint32_t i = 0; valid && i < options->comparator_count; i++) {
         const SapComparator *comparator = &options->comparators[i];
@@ -612,10 +640,9 @@ static int name_unfinished(Target *target)
 int sap_db_recover(const char *path, const char *target_path, const SapRecoverOptions *options,
                    SapRecoverReport *report_out)
 {
-    static const SapRecoverOptions defaults = {0};
-    options = options != NULL ? options : &defaults;
+    SapRecoverOptions known;
     if (path == NULL || path[0] == 0 || (target_path != NULL && target_path[0] == 0) ||
-        !options_valid(options)) {
+        OPTIONS_READ(SapRecoverOptions, &known, options) != SAP_OK || !options_valid(&known)) {
         return SAP_ERROR;
     }
     Recover *r = (Recover *)mem_zalloc(MEM_SCRATCH, sizeof *r);
@@ -626,7 +653,7 @@ int sap_db_recover(const char *path, const char *target_path, const SapRecoverOp
     Owner owner = OWNER_NONE;
     Target target = {.path = target_path, .owner = OWNER_NONE};
     r->shown = path;
-    r->options = *options;
+    r->options = known;
     r->source.file = DISK_FILE_NONE;
     int rc = name_unfinished(&target);
     if (rc == SAP_OK) {

@@ -302,9 +302,8 @@ static int put_pair(SapTxnCtx *txn, uint32_t dbi, Table *table, const void *key,
     }
     Path path;
     rc = tree_seek(txn->env, table->tree.root, table->order, pair.bytes, pair.len, &path);
-    if (rc == SAP_OK) {
-        rc = SAP_EXISTS;
-    } else if (rc == SAP_NOTFOUND) {
+    /* A pair that is there is all there is to it: nothing is copied, recorded or reported. */
+    if (rc == SAP_NOTFOUND) {
         RowPlace at = {.path = &path};
         TreeChange change;
         rc = rows_put_at(txn, dbi, table, &at, pair.bytes, pair.len, NULL, 0, &change);

@@ -526,7 +526,7 @@ static void give_up(const In *in, SapTxnCtx *txn)
 
 int sap_db_restore(SapEnv *db, sap_read_fn reader, void *ctx)
 {
-    if (db == NULL || reader == NULL || db->table_count == 0) {
+    if (!env_usable(db) || reader == NULL || db->table_count == 0) {
         return SAP_ERROR;
     }
     SapTxnCtx *txn = NULL;

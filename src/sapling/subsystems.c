@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/assert.h"
+#include "common/options.h"
 #include "sapling/effects.h"
 #include "sapling/wal_format.h"
 
@@ -37,18 +38,40 @@ bool subsystem_is_durable(const SapSubsystemCallbacks *callbacks)
     return callbacks->encode != NULL && callbacks->apply != NULL && callbacks->save != NULL;
 }
 
+OPTIONS_LAYOUT(SapSubsystem, callbacks.ctx, callbacks);
+OPTIONS_LAYOUT(SapSubsystemCallbacks, ctx, ctx);
+
+int subsystem_read(const SapSubsystem *subsystems, uint32_t i, SapSubsystem *subsystem_out)
+{
+    size_t size = subsystems->size != 0 ? subsystems->size : (size_t)SapSubsystem_FIRST_SIZE;
+    const SapSubsystem *given =
+        (const SapSubsystem *)(const void *)((const char *)subsystems + i * size);
+    return given->size == subsystems->size ? OPTIONS_READ(SapSubsystem, subsystem_out, given)
+                                           : SAP_ERROR;
+}
+
+static void subsystem_add(SapEnv *env, uint32_t id, const SapSubsystemCallbacks *callbacks)
+{
+    Subsystem *subsystem = &env->subsystems[id];
+    subsystem->calls = *callbacks;
+    atomic_store_release(&subsystem->registered, true);
+}
+
 void subsystems_add(SapEnv *env, const SapSubsystem *subsystems, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        Subsystem *subsystem = &env->subsystems[subsystems[i].id];
-        subsystem->calls = subsystems[i].callbacks;
-        atomic_store_release(&subsystem->registered, true);
+        SapSubsystem known;
+        int rc = subsystem_read(subsystems, i, &known);
+        SAP_ASSERT(rc == SAP_OK); /* it was when they were checked */
+        subsystem_add(env, known.id, &known.callbacks);
     }
 }
 
 int sap_env_register_subsystem(SapEnv *env, uint32_t id, const SapSubsystemCallbacks *callbacks)
 {
-    if (env == NULL || callbacks == NULL || id >= SAP_MAX_SUBSYSTEMS) {
+    SapSubsystemCallbacks known;
+    if (!env_usable(env) || callbacks == NULL || id >= SAP_MAX_SUBSYSTEMS ||
+        OPTIONS_READ(SapSubsystemCallbacks, &known, callbacks) != SAP_OK) {
         return SAP_ERROR;
     }
     int rc = env_metadata_begin(env);
@@ -60,7 +83,7 @@ int sap_env_register_subsystem(SapEnv *env, uint32_t id, const SapSubsystemCallb
     } else if (env->file != NULL) {
         rc = SAP_ERROR;
     } else {
-        subsystems_add(env, &(SapSubsystem){.id = id, .callbacks = *callbacks}, 1);
+        subsystem_add(env, id, &known);
     }
     env_metadata_end(env);
     return rc;
@@ -68,7 +91,7 @@ int sap_env_register_subsystem(SapEnv *env, uint32_t id, const SapSubsystemCallb
 
 int sap_env_subsystem_state(SapEnv *env, uint32_t id, void **state_out)
 {
-    if (env == NULL || state_out == NULL || !subsystem_known(env, id)) {
+    if (!env_usable(env) || state_out == NULL || !subsystem_known(env, id)) {
         return SAP_ERROR;
     }
     Version version;
@@ -79,7 +102,7 @@ int sap_env_subsystem_state(SapEnv *env, uint32_t id, void **state_out)
 
 int sap_env_set_subsystem_state(SapEnv *env, uint32_t id, void *state)
 {
-    if (env == NULL || !subsystem_known(env, id) || env->file != NULL) {
+    if (!env_usable(env) || !subsystem_known(env, id) || env->file != NULL) {
         return SAP_ERROR;
     }
     int rc = env_metadata_begin(env);
@@ -349,7 +372,14 @@ int dbfile_check_subsystems(DbFile *file, const SapOpenOptions *options)
 {
     uint32_t seen = 0;
     for (uint32_t i = 0; i < options->subsystem_count; i++) {
-        const SapSubsystem *subsystem = &options->subsystems[i];
+        SapSubsystem known;
+        if (subsystem_read(options->subsystems, i, &known) != SAP_OK) {
+            return dbfile_report(file, SAP_ERROR,
+                                 "subsystem %u of the options has another size than the first one, "
+                                 "or fields that this version of the library does not know",
+                                 i);
+        }
+        const SapSubsystem *subsystem = &known;
         uint32_t bit = subsystem->id < SAP_MAX_SUBSYSTEMS ? 1u << subsystem->id : UINT32_MAX;
         if ((seen & bit) != 0 || bit == UINT32_MAX) {
             return dbfile_report(file, SAP_ERROR,

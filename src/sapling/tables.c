@@ -101,7 +101,7 @@ static int define_in_memory(SapEnv *env, uint32_t dbi, const TableDef *def)
 
 int sap_btree_subsystem_init(SapEnv *env, sap_keycmp_fn cmp, void *ctx)
 {
-    if (env == NULL) {
+    if (!env_usable(env)) {
         return SAP_ERROR;
     }
     int rc = env_metadata_begin(env);
@@ -173,7 +173,7 @@ static int open_table(SapEnv *db, uint32_t dbi, TableDef *def)
 
 static bool dbi_valid(const SapEnv *db, uint32_t dbi, unsigned flags)
 {
-    return db != NULL && dbi <= SAP_MAX_DBI &&
+    return env_usable(db) && dbi <= SAP_MAX_DBI &&
            (flags == 0 || flags == SAP_DBI_DUPSORT || flags == SAP_DBI_TTL_META);
 }
 
@@ -202,7 +202,7 @@ int sap_dbi_open_named(SapEnv *db, uint32_t dbi, const char *comparator, unsigne
 
 int sap_dbi_set_dupsort(SapEnv *db, uint32_t dbi, sap_keycmp_fn vcmp, void *vcmp_ctx)
 {
-    if (db == NULL) {
+    if (!env_usable(db)) {
         return SAP_ERROR;
     }
     mutex_lock(&db->metadata);
@@ -234,7 +234,7 @@ int sap_dbi_set_dupsort(SapEnv *db, uint32_t dbi, sap_keycmp_fn vcmp, void *vcmp
 
 int sap_dbi_info(SapEnv *db, uint32_t dbi, SapDbiInfo *info_out)
 {
-    if (db == NULL || info_out == NULL) {
+    if (!env_usable(db) || info_out == NULL) {
         return SAP_ERROR;
     }
     mutex_lock(&db->metadata);
@@ -374,7 +374,10 @@ int table_save(SapTxnCtx *txn, uint32_t dbi, Table *table)
     SapEnv *env = txn->env;
     int rc = undo_reserve(env, 2); /* the catalog's and this one */
     if (rc == SAP_OK && dbi != ENV_CATALOG) {
+        /* Deletes begin with this, too; others come no further where there is no room. */
+        bool before = pager_use_rescue(&env->pager, true);
         rc = catalog_put(txn, dbi, table->tree);
+        pager_use_rescue(&env->pager, before);
     }
     if (rc == SAP_OK) {
         env->undo[env->undo_count++] =
@@ -382,6 +385,17 @@ int table_save(SapTxnCtx *txn, uint32_t dbi, Table *table)
         table->saved_at = txn->level.stamp;
     }
     return rc;
+}
+
+TreeState table_committed(const SapEnv *env, uint32_t dbi)
+{
+    /* The outermost level that changed the table saved it first. */
+    for (uint32_t i = 0; i < env->undo_count; i++) {
+        if (env->undo[i].dbi == dbi) {
+            return env->undo[i].tree;
+        }
+    }
+    return env->tables[dbi].tree;
 }
 
 void tables_abort(SapTxnCtx *txn)
@@ -478,5 +492,5 @@ int sap_db_stat(SapEnv *db, SapStat *stat_out)
 
 uint64_t sap_db_num_pages(SapEnv *db)
 {
-    return db == NULL ? 0 : atomic_load_relaxed(&db->pager.page_count);
+    return env_usable(db) ? atomic_load_relaxed(&db->pager.page_count) : 0;
 }

@@ -255,7 +255,7 @@ int tree_delete_range(SapTxnCtx *txn, uint32_t dbi, Table *table, const TreeBoun
     if (pages_are_strange(env)) {
         rc = load_cut(env, &lo, &hi);
     }
-    env->pager.rescue = true;
+    bool before = pager_use_rescue(&env->pager, true);
     if (rc == SAP_OK) {
         rc = tree_own_path(txn, dbi, table, &lo);
     }
@@ -266,7 +266,7 @@ int tree_delete_range(SapTxnCtx *txn, uint32_t dbi, Table *table, const TreeBoun
     if (rc == SAP_OK) {
         rc = tree_own_path(txn, dbi, table, &hi);
     }
-    env->pager.rescue = false;
+    pager_use_rescue(&env->pager, before);
     if (rc != SAP_OK) {
         return rc;
     }

@@ -548,9 +548,10 @@ int tree_delete(SapTxnCtx *txn, uint32_t dbi, Table *table, Path *path, TreeChan
 {
     SapEnv *env = txn->env;
     *change = (TreeChange){0};
-    env->pager.rescue = true; /* what this takes now, the commit gives back, and more */
+    /* What this takes now, the commit gives back, and more. */
+    bool before = pager_use_rescue(&env->pager, true);
     int rc = tree_own_path(txn, dbi, table, path);
-    env->pager.rescue = false;
+    pager_use_rescue(&env->pager, before);
     if (rc != SAP_OK) {
         return rc;
     }

@@ -1,12 +1,10 @@
 /* wal.c - writing the log; see wal.h. Reading it back is wal_recover.c. */
-#include "sapling/wal.h"
+#include "sapling/wal_impl.h"
 
 #include "common/assert.h"
 #include "common/clock.h"
 #include "common/fault.h"
 #include "common/mem.h"
-#include "common/sync.h"
-#include "sapling/disk.h"
 #include "sapling/wal_format.h"
 
 #include <errno.h>
@@ -15,72 +13,16 @@
 enum {
     SEGMENT_DEFAULT = 16 << 20,
     FILL_STEP = 512 << 10,
-    BUFFER_KEEP = 4 << 20, /* larger ones go back once they are written */
+    PREPARED_MIN = 1 << 20, /* smaller segments are quickly made when they are needed */
+    BUFFER_KEEP = 4 << 20,  /* larger ones go back once they are written */
     DIRECT_MOST = 2 * WAL_BLOCK,
 };
 
 _Static_assert(WAL_BLOCK % DISK_ALIGN == 0, "a group can be written directly");
 
-typedef struct Segment {
-    DiskFile file;
-    uint64_t number;
-    uint64_t size;   /* 0: none */
-    uint64_t offset; /* where the next group goes */
-} Segment;
-
-/* The group being filled. Its bytes start with room for the header. */
-typedef struct OpenGroup {
-    Buf bytes; /* as all of groups, in memory of room_reserve() */
-    uint64_t sequence;
-    uint64_t first_lsn;
-    uint32_t records;
-} OpenGroup;
-
-struct Wal {
-    char *path;
-    size_t path_size;
-    uint64_t db_id;
-    WalOptions options;
-
-    Mutex mutex; /* all below, except where said */
-    bool leading;
-    bool filing;
-    Cond filed;                      /* nobody is filing any more */
-    int failed;                      /* SAP_IO once it happened */
-    SAP_ATOMIC(uint64_t) synced_lsn; /* read without the mutex */
-    uint64_t closed_lsn;             /* last of the group being synced, or synced */
-    uint64_t appended_lsn;
-
-    /* Those who wait, by parity of their group's sequence: a word that changes whenever somebody
-     * stops leading, and how many sleep on it, or more. */
-    SAP_ATOMIC(uint32_t) turn[2];
-    uint32_t sleepers[2];
-    uint64_t sync_ns;    /* what writing and syncing the last group took */
-    uint32_t company[2]; /* how many waited for the last two groups, leaders included */
-
-    OpenGroup open;
-    Buf next;    /* becomes the next open group's; empty while a group is written */
-    Buf writing; /* while leading: the leader's */
-    size_t reserved;
-
-    Segment current; /* while leading: changed by the leader only, who reads it without the mutex */
-    Segment ready;   /* the one behind current, opened */
-    SAP_ATOMIC(bool) wants_ready; /* there is none, and it is time; read without the mutex */
-    uint64_t chain;
-
-    SAP_ATOMIC(uint64_t) bytes; /* what wal_bytes answers; read without the mutex */
-    uint64_t rotated_segment;   /* the last point of wal_rotate, and the bytes before it */
-    uint64_t rotated_bytes;
-
-    /* While filing: of whoever is. */
-    uint64_t first_file; /* the earliest segment there may be */
-    uint64_t last_file;  /* what there is of current.number + 1 .. last_file is free and whole */
-    bool names_dirty;    /* names were changed and the directory is not synced */
-};
-
 /* ---- Waiting -------------------------------------------------------------------------------- */
 
-/* Everybody who waits looks again. */
+/* Wakes all threads that wait, so that they check again. */
 static void wake_all(Wal *wal)
 {
     for (int i = 0; i < 2; i++) {
@@ -90,8 +32,12 @@ static void wake_all(Wal *wal)
     }
 }
 
-static void fail(Wal *wal)
+void wal_fail(Wal *wal, uint64_t segment, int err)
 {
+    if (wal->failed == SAP_OK) {
+        wal->failed_segment = segment;
+        wal->failed_errno = err;
+    }
     wal->failed = SAP_IO;
     wake_all(wal);
 }
@@ -106,7 +52,7 @@ static void stop_leading(Wal *wal)
 
     wal->leading = false;
     wal->sleepers[!open] = 0;
-    /* Who saw a leader and does not sleep yet must not fall asleep. */
+    /* A thread that saw a leader and does not sleep yet must not fall asleep. */
     for (int i = 0; i < 2; i++) {
         atomic_store_relaxed(&wal->turn[i], atomic_load_relaxed(&wal->turn[i]) + 1);
     }
@@ -119,7 +65,7 @@ static void stop_leading(Wal *wal)
     }
 }
 
-/* Until somebody stops leading. The mutex is held, and given up. */
+/* Sleeps until the leader stops leading. The mutex is held, and given up. */
 static void sleep_a_turn(Wal *wal, uint64_t lsn)
 {
     unsigned group = (wal->open.sequence - (lsn <= wal->closed_lsn ? 1 : 0)) & 1;
@@ -130,7 +76,7 @@ static void sleep_a_turn(Wal *wal, uint64_t lsn)
     word_wait(&wal->turn[group], seen);
 }
 
-static void take_files(Wal *wal)
+void wal_take_files(Wal *wal)
 {
     while (wal->filing) {
         cond_wait(&wal->filed, &wal->mutex);
@@ -138,7 +84,7 @@ static void take_files(Wal *wal)
     wal->filing = true;
 }
 
-static void give_files(Wal *wal)
+void wal_give_files(Wal *wal)
 {
     wal->filing = false;
     cond_broadcast(&wal->filed);
@@ -146,21 +92,46 @@ static void give_files(Wal *wal)
 
 /* ---- Segments ------------------------------------------------------------------------------- */
 
-static void update_wish(Wal *wal)
+uint64_t wal_next_size(const Wal *wal)
 {
-    atomic_store_relaxed(&wal->wants_ready,
-                         wal->ready.size == 0 && wal->current.offset >= wal->current.size / 2);
+    uint64_t bytes = atomic_load_relaxed(&wal->bytes);
+    uint64_t demand = wal->demand > bytes ? wal->demand : bytes;
+    uint64_t size = wal->options.first_bytes;
+
+    while (size < demand && size < wal->options.segment_bytes) {
+        size *= 2;
+    }
+    return size < wal->options.segment_bytes ? size : wal->options.segment_bytes;
 }
 
-static void set_ready(Wal *wal, Segment segment)
+/* Decides whether the next segment should be made in advance. The mutex is held. */
+static void update_wants_ready(Wal *wal)
+{
+    const Segment *current = &wal->current;
+    uint64_t size = wal_next_size(wal);
+    bool large = size >= PREPARED_MIN || size == wal->options.segment_bytes;
+
+    atomic_store_relaxed(&wal->wants_ready, wal->ready.size == 0 && large && current->size > 0 &&
+                                                current->offset >= current->size / 2);
+}
+
+void wal_set_ready(Wal *wal, Segment segment)
 {
     wal->ready = segment;
-    update_wish(wal);
+    update_wants_ready(wal);
 }
 
-/* All names are on disk. A failed sync proves nothing about names changed before it, whatever a
- * later one says: SAP_IO. SAP_NOMEM: not tried. */
-static int sync_names(Wal *wal)
+bool wal_owns_name(const Wal *wal)
+{
+    return wal->options.owns_name == NULL || wal->options.owns_name(wal->options.hook_ctx);
+}
+
+static bool is_reachable(const Wal *wal)
+{
+    return wal->options.is_reachable == NULL || wal->options.is_reachable(wal->options.hook_ctx);
+}
+
+int wal_sync_names(Wal *wal)
 {
     if (!wal->names_dirty) {
         return SAP_OK;
@@ -172,8 +143,8 @@ static int sync_names(Wal *wal)
     return rc == SAP_OK || rc == SAP_NOMEM ? rc : SAP_IO;
 }
 
-/* Zeros from..to, on disk: step by step, so that the sync of a group never queues behind a whole
- * segment. */
+/* Writes zeros from..to and syncs them, in steps: so the sync of a group never waits for the zeros of a
+ * whole segment. */
 static int fill(DiskFile *file, uint64_t from, uint64_t to)
 {
     int rc = SAP_OK;
@@ -208,13 +179,13 @@ static int open_spare(const char *name, Segment *segment)
     return fill(&segment->file, size, segment->size);
 }
 
-/* A file that is there is what is left of one that could not be made. */
+/* A file of this name is left over from an attempt that failed. */
 static int create_segment(Wal *wal, const char *name, Segment *segment)
 {
     wal->names_dirty = true;
     int rc = disk_unlink(name);
     if (rc == SAP_OK || rc == SAP_NOTFOUND) {
-        rc = disk_create(name, &segment->file);
+        rc = disk_create_like(name, wal->path, &segment->file);
     }
     return rc == SAP_OK ? fill(&segment->file, 0, segment->size) : rc;
 }
@@ -225,7 +196,7 @@ static int make_segment(Wal *wal, uint64_t number, uint64_t size, Segment *segme
 {
     Segment segment = {.file = DISK_FILE_NONE, .number = number, .size = size};
     Buf name = {0};
-    int rc = wal_segment_name(&name, wal->path, number);
+    int rc = wal_owns_name(wal) ? wal_segment_name(&name, wal->path, number) : SAP_IO;
 
     if (rc != SAP_OK) {
         goto out;
@@ -236,10 +207,10 @@ static int make_segment(Wal *wal, uint64_t number, uint64_t size, Segment *segme
     if (created) {
         rc = create_segment(wal, path, &segment);
     }
-    int err = errno; /* the system's answer is the caller's to tell */
+    int err = errno; /* for the caller's message */
     if (rc == SAP_FULL || rc == SAP_NOMEM) {
         disk_close(&segment.file);
-        /* One that was there stays: the next try finds it, and a checkpoint may ask for it. */
+        /* A spare segment stays: the next attempt, or a checkpoint, may use it. */
         if (created) {
             (void)disk_unlink(path);
             wal->last_file = wal->last_file >= number ? number - 1 : wal->last_file;
@@ -251,12 +222,14 @@ static int make_segment(Wal *wal, uint64_t number, uint64_t size, Segment *segme
         if (wal->last_file < number) {
             wal->last_file = number;
         }
-        rc = sync_names(wal);
+        rc = wal_sync_names(wal);
     }
     if (rc == SAP_OK) {
         *segment_out = segment;
     } else {
+        err = errno;
         disk_close(&segment.file);
+        errno = err;
         rc = rc == SAP_NOMEM ? rc : SAP_IO;
     }
 out:
@@ -264,29 +237,51 @@ out:
     return rc;
 }
 
-/* Makes the segment behind the current one ready for `need` bytes. The caller is filing and holds
- * the mutex, which is given up meanwhile. The current segment stays the same: to leave it takes a
- * ready one. Where there is a ready one, which is too small, no group is open that needs it. */
+/* Without the mutex. */
+static bool has_failed(Wal *wal)
+{
+    mutex_lock(&wal->mutex);
+    bool failed = wal->failed != SAP_OK;
+    mutex_unlock(&wal->mutex);
+    return failed;
+}
+
+int wal_file_result(int rc, int err)
+{
+    return rc == SAP_IO && (err == EACCES || err == EPERM) ? SAP_FULL : rc;
+}
+
+/* Makes the segment after the current one ready for `need` bytes. The caller is filing and holds the
+ * mutex, which is given up meanwhile. The current segment stays the same, since the log switches only to
+ * a ready one. If there is a ready one already, which is too small, no open group needs it. */
 static int make_ready(Wal *wal, uint64_t need)
 {
     Segment segment = wal->ready;
     uint64_t number = wal->current.number + 1;
+    uint64_t size = wal_next_size(wal);
 
     SAP_ASSERT(wal->ready.size == 0 || wal->open.records == 0);
     need = wal_group_space(need);
-    set_ready(wal, (Segment){.file = DISK_FILE_NONE});
+    wal_set_ready(wal, (Segment){.file = DISK_FILE_NONE});
     mutex_unlock(&wal->mutex);
     disk_close(&segment.file);
-    int rc = make_segment(wal, number,
-                          need > wal->options.segment_bytes ? need : wal->options.segment_bytes,
-                          &segment);
+    uint64_t least = need > wal->options.first_bytes ? need : wal->options.first_bytes;
+    size = need > size ? need : size;
+    errno = 0;
+    int rc = make_segment(wal, number, size, &segment);
+    if (rc == SAP_FULL && least < size && !has_failed(wal)) {
+        rc = make_segment(wal, number, least, &segment);
+    }
+    int err = errno;
+    rc = wal_file_result(rc, err);
     mutex_lock(&wal->mutex);
     if (rc == SAP_OK) {
         SAP_ASSERT(segment.number == wal->current.number + 1);
-        set_ready(wal, segment);
+        wal_set_ready(wal, segment);
     } else if (rc == SAP_IO) {
-        fail(wal);
+        wal_fail(wal, number, err);
     }
+    errno = err; /* for the caller's message */
     return rc;
 }
 
@@ -295,37 +290,10 @@ static void next_segment(Wal *wal)
     SAP_ASSERT(wal->ready.size > 0 && wal->ready.number == wal->current.number + 1);
     disk_close(&wal->current.file);
     wal->current = wal->ready;
-    set_ready(wal, (Segment){.file = DISK_FILE_NONE});
+    wal_set_ready(wal, (Segment){.file = DISK_FILE_NONE});
 }
 
 /* ---- Groups --------------------------------------------------------------------------------- */
-
-/* Room for `extra` more bytes, in memory that a direct write can take. */
-static int room_reserve(Buf *room, size_t extra)
-{
-    if (extra <= room->cap - room->len) {
-        return SAP_OK;
-    }
-    size_t cap = 2 * room->cap;
-    cap = cap < room->len + extra ? (size_t)wal_group_space(room->len + extra) : cap;
-    uint8_t *data = (uint8_t *)mem_alloc_aligned(MEM_ENV, DISK_ALIGN, cap);
-    if (data == NULL) {
-        return SAP_NOMEM;
-    }
-    if (room->len > 0) {
-        memcpy(data, room->data, room->len);
-    }
-    mem_free_aligned(MEM_ENV, room->data, room->cap);
-    room->data = data;
-    room->cap = cap;
-    return SAP_OK;
-}
-
-static void room_release(Buf *room)
-{
-    mem_free_aligned(MEM_ENV, room->data, room->cap);
-    *room = (Buf){0};
-}
 
 /* `buf` has room for it. */
 static void begin_group(Buf *buf)
@@ -342,10 +310,10 @@ static void begin_group(Buf *buf)
 static int reserve_memory(Wal *wal, size_t bytes)
 {
     size_t fresh = WAL_GROUP_HEADER + (wal->open.records > 0 ? bytes : 0) + WAL_BLOCK;
-    int rc = room_reserve(&wal->open.bytes, bytes + WAL_BLOCK);
+    int rc = disk_room_reserve(&wal->open.bytes, bytes + WAL_BLOCK);
 
     if (rc == SAP_OK && wal->next.cap < fresh && wal->writing.cap < fresh) {
-        rc = room_reserve(&wal->next, fresh);
+        rc = disk_room_reserve(&wal->next, fresh);
     }
     return rc;
 }
@@ -382,7 +350,7 @@ static WalGroup close_group(Wal *wal, uint64_t *offset_out)
     };
     *offset_out = wal->current.offset;
     wal->current.offset += space;
-    update_wish(wal);
+    update_wants_ready(wal);
     atomic_store_relaxed(&wal->bytes, atomic_load_relaxed(&wal->bytes) + space);
     wal->closed_lsn = wal->appended_lsn;
     wal->writing = wal->open.bytes;
@@ -403,13 +371,13 @@ static void recycle_buffer(Wal *wal)
         wal->writing = wal->next;
         wal->next = larger;
     }
-    room_release(&wal->writing);
+    disk_room_release(&wal->writing);
 }
 
-/* Lets those run who waited for the last two groups and can run now, since they often commit again:
- * otherwise the first of them to come back would lead a group of its own, and the others wait for
- * two syncs. Ends when all are here, a turn brought nobody, or a sync would have been done by now:
- * where transactions are long, waiting for them costs more than it saves. Who was alone is not
+/* Yields to the threads that waited for the last two groups, since they often commit again: otherwise
+ * the first of them would lead a group of its own, and the others would wait for two syncs. Ends when all
+ * have appended, when a yield brought no further one, or when a sync would have been done by now:
+ * where transactions are long, waiting for them costs more than it saves. A lone committer is not
  * delayed. The mutex is held, and given up meanwhile. */
 static void gather(Wal *wal)
 {
@@ -462,7 +430,12 @@ static void lead(Wal *wal)
     if (rc == SAP_OK) {
         rc = disk_sync(&wal->current.file);
     }
+    int err = errno;
     fault_step("log group synced");
+    if (rc == SAP_OK && !is_reachable(wal)) {
+        rc = SAP_IO;
+        err = 0;
+    }
     uint64_t sync_ns = clock_mono_ns(NULL) - begin_ns;
     mutex_lock(&wal->mutex);
     wal->sync_ns = sync_ns;
@@ -474,45 +447,15 @@ static void lead(Wal *wal)
         }
         atomic_store_release(&wal->synced_lsn, wal->closed_lsn);
     } else {
-        fail(wal);
+        wal_fail(wal, wal->current.number, err);
     }
     stop_leading(wal);
 }
 
 /* ---- The calls ------------------------------------------------------------------------------ */
 
-/* Whether a file that recovery found to be behind the end of the log may be the segment of its
- * number. A group in it that claims this number must never be taken for one written from now on,
- * although both would follow the same group. There is no whole one, or recovery would have read it.
- * An incomplete one is the only group of its segment (invariant 1 of wal.h) and so in the first
- * block; if its header is not on disk it never will be. Groups of the segments that the file was
- * before have lower numbers. */
-static int is_reusable(Wal *wal, const char *name, uint64_t number, uint64_t start,
-                       bool *reusable_out)
-{
-    uint8_t header[WAL_GROUP_HEADER];
-    WalGroup group;
-    DiskFile file;
-    uint64_t size = 0;
-    int rc = disk_open(name, &file);
-
-    if (rc != SAP_OK) {
-        return rc;
-    }
-    rc = disk_size(&file, &size);
-    *reusable_out = false;
-    /* The first one is never removed, which a checkpoint on disk may ask for, whatever its size. */
-    if (rc == SAP_OK && (size == wal->options.segment_bytes ||
-                         (number == start && size >= WAL_SEGMENT_MIN && size % WAL_BLOCK == 0))) {
-        rc = disk_read(&file, 0, header, sizeof header);
-        *reusable_out = wal_group_decode(header, &group) != SAP_OK || group.segment < start;
-    }
-    disk_close(&file);
-    return rc;
-}
-
-/* Of the files from `start` on, which hold nothing, keeps what can be used again and removes the
- * others. The earliest of the files before it is noted. */
+/* Goes through the segment files. Those from `start` on hold nothing: keeps the ones that can be used
+ * again and removes the others. Notes the earliest of the files before `start`. */
 static int sort_files(Wal *wal, uint64_t start)
 {
     Buf numbers = {0};
@@ -526,13 +469,14 @@ static int sort_files(Wal *wal, uint64_t start)
         bool keep = false;
         uint64_t number;
         memcpy(&number, numbers.data + i * sizeof number, sizeof number);
-        if (number < start) {
+        if (number < start && !wal->options.lazy) {
             wal->first_file = number;
             continue;
         }
         rc = wal_segment_name(&name, wal->path, number);
         if (rc == SAP_OK && wal->options.recovered && number - start <= wal->options.spare_max) {
-            rc = is_reusable(wal, (const char *)name.data, number, start, &keep);
+            rc = wal_is_reusable((const char *)name.data, number, start, wal->options.segment_bytes,
+                                 &keep);
         }
         if (rc == SAP_OK && !keep) {
             rc = disk_unlink((const char *)name.data);
@@ -550,10 +494,10 @@ static int sort_files(Wal *wal, uint64_t start)
 static int init_buffers(Wal *wal)
 {
     size_t room = WAL_GROUP_HEADER + WAL_BLOCK;
-    int rc = room_reserve(&wal->open.bytes, room);
+    int rc = disk_room_reserve(&wal->open.bytes, room);
 
     if (rc == SAP_OK) {
-        rc = room_reserve(&wal->next, room);
+        rc = disk_room_reserve(&wal->next, room);
     }
     if (rc == SAP_OK) {
         begin_group(&wal->open.bytes);
@@ -577,9 +521,9 @@ static void free_wal(Wal *wal)
 {
     disk_close(&wal->current.file);
     disk_close(&wal->ready.file);
-    room_release(&wal->open.bytes);
-    room_release(&wal->next);
-    room_release(&wal->writing);
+    disk_room_release(&wal->open.bytes);
+    disk_room_release(&wal->next);
+    disk_room_release(&wal->writing);
     mem_free(MEM_ENV, wal->path, wal->path_size);
     mem_free(MEM_ENV, wal, sizeof *wal);
 }
@@ -597,9 +541,15 @@ int wal_open(Wal **wal_out, const char *path, uint64_t db_id, const WalPoint *st
     if (wal->options.segment_bytes == 0) {
         wal->options.segment_bytes = SEGMENT_DEFAULT;
     }
+    if (wal->options.first_bytes == 0) {
+        wal->options.first_bytes = wal->options.segment_bytes;
+    }
     SAP_ASSERT(wal->options.segment_bytes % WAL_BLOCK == 0 &&
-               wal->options.segment_bytes >= WAL_SEGMENT_MIN &&
                wal->options.segment_bytes <= WAL_SEGMENT_MAX);
+    SAP_ASSERT(wal->options.first_bytes % WAL_BLOCK == 0 &&
+               wal->options.first_bytes >= WAL_SEGMENT_MIN &&
+               wal->options.first_bytes <= wal->options.segment_bytes);
+    SAP_ASSERT(!wal->options.recovered || !wal->options.lazy);
     SAP_ASSERT(start->segment > 0 && start->sequence > 0);
     wal->db_id = db_id;
     wal->chain = start->chain;
@@ -618,13 +568,19 @@ int wal_open(Wal **wal_out, const char *path, uint64_t db_id, const WalPoint *st
     if (rc == SAP_OK) {
         rc = sort_files(wal, start->segment);
     }
-    if (rc == SAP_OK) {
-        rc = make_segment(wal, start->segment, wal->options.segment_bytes, &wal->current);
+    if (rc == SAP_OK && wal->options.lazy) {
+        wal->current.number = start->segment - 1;
+    } else if (rc == SAP_OK) {
+        rc = make_segment(wal, start->segment, wal->options.first_bytes, &wal->current);
+        if (rc == SAP_FULL) {
+            wal->current = (Segment){.file = DISK_FILE_NONE, .number = start->segment - 1};
+            rc = SAP_OK;
+        }
     }
     if (rc != SAP_OK) {
         goto fail;
     }
-    set_ready(wal, (Segment){.file = DISK_FILE_NONE});
+    wal_set_ready(wal, (Segment){.file = DISK_FILE_NONE});
     if (!init_sync(wal)) {
         rc = SAP_NOMEM;
         goto fail;
@@ -660,6 +616,29 @@ static int flush_locked(Wal *wal)
     return rc == SAP_OK ? wal->failed : rc;
 }
 
+/* Finds a place for one more record of `bytes` after the open group. If the ready segment is too small
+ * for both, the open group is written first. The mutex is held, and given up meanwhile. */
+static int find_space(Wal *wal, size_t bytes)
+{
+    int rc = wal->failed;
+
+    while (rc == SAP_OK && !has_space(wal, space_needed(wal, bytes))) {
+        if (wal->ready.size > 0 && wal->open.records > 0) {
+            rc = flush_locked(wal);
+            continue;
+        }
+        wal_take_files(wal);
+        rc = wal->failed;
+        uint64_t need = space_needed(wal, bytes);
+        if (rc == SAP_OK && !has_space(wal, need) &&
+            (wal->ready.size == 0 || wal->open.records == 0)) {
+            rc = make_ready(wal, need);
+        }
+        wal_give_files(wal);
+    }
+    return rc;
+}
+
 int wal_reserve(Wal *wal, size_t len)
 {
     if (len > WAL_RECORD_MAX) {
@@ -670,7 +649,7 @@ int wal_reserve(Wal *wal, size_t len)
     mutex_lock(&wal->mutex);
     wal->reserved = 0;
     if (!wal->leading && wal->open.records == 0 && wal->next.cap > BUFFER_KEEP) {
-        room_release(&wal->next); /* a smaller one is made below */
+        disk_room_release(&wal->next); /* a smaller one is made below */
     }
     int rc = wal->failed;
     /* Only a single record makes a group larger than a segment. */
@@ -680,14 +659,8 @@ int wal_reserve(Wal *wal, size_t len)
     if (rc == SAP_OK) {
         rc = reserve_memory(wal, bytes);
     }
-    uint64_t need = space_needed(wal, bytes);
-    if (rc == SAP_OK && !has_space(wal, need)) {
-        take_files(wal);
-        rc = wal->failed;
-        if (rc == SAP_OK && !has_space(wal, need)) {
-            rc = make_ready(wal, need);
-        }
-        give_files(wal);
+    if (rc == SAP_OK) {
+        rc = find_space(wal, bytes);
     }
     if (rc == SAP_OK) {
         wal->reserved = bytes;
@@ -725,6 +698,18 @@ int wal_append(Wal *wal, uint64_t lsn, const void *data, size_t len, void (*publ
     return rc;
 }
 
+void wal_skip(Wal *wal, uint64_t lsn, void (*publish)(void *ctx), void *ctx)
+{
+    mutex_lock(&wal->mutex);
+    SAP_ASSERT(lsn > wal->appended_lsn && wal->open.records == 0);
+    SAP_ASSERT(wal_synced(wal) == wal->appended_lsn && !wal->leading);
+    wal->reserved = 0;
+    wal->appended_lsn = wal->closed_lsn = lsn;
+    publish(ctx);
+    atomic_store_release(&wal->synced_lsn, lsn);
+    mutex_unlock(&wal->mutex);
+}
+
 void wal_with_lock(Wal *wal, void (*fn)(void *ctx), void *ctx)
 {
     mutex_lock(&wal->mutex);
@@ -751,6 +736,16 @@ int wal_wait(Wal *wal, uint64_t lsn)
     return SAP_OK;
 }
 
+bool wal_failure(Wal *wal, uint64_t *segment_out, int *err_out)
+{
+    mutex_lock(&wal->mutex);
+    bool known = wal->failed != SAP_OK && wal->failed_errno != 0;
+    *segment_out = wal->failed_segment;
+    *err_out = wal->failed_errno;
+    mutex_unlock(&wal->mutex);
+    return known;
+}
+
 uint64_t wal_synced(Wal *wal)
 {
     return atomic_load_acquire(&wal->synced_lsn);
@@ -761,20 +756,35 @@ uint64_t wal_bytes(Wal *wal)
     return atomic_load_relaxed(&wal->bytes);
 }
 
+uint64_t wal_next_segment(Wal *wal)
+{
+    mutex_lock(&wal->mutex);
+    uint64_t number = wal->current.number + 1;
+    mutex_unlock(&wal->mutex);
+    return number;
+}
+
 bool wal_wants_prepare(Wal *wal)
 {
     return atomic_load_relaxed(&wal->wants_ready);
 }
 
-int wal_prepare(Wal *wal)
+/* There is a ready segment. The mutex is held, and given up meanwhile. */
+static int ensure_ready(Wal *wal)
 {
-    mutex_lock(&wal->mutex);
-    take_files(wal);
+    wal_take_files(wal);
     int rc = wal->failed;
     if (rc == SAP_OK && wal->ready.size == 0) {
         rc = make_ready(wal, 0);
     }
-    give_files(wal);
+    wal_give_files(wal);
+    return rc;
+}
+
+int wal_prepare(Wal *wal)
+{
+    mutex_lock(&wal->mutex);
+    int rc = ensure_ready(wal);
     mutex_unlock(&wal->mutex);
     return rc;
 }
@@ -785,86 +795,35 @@ int wal_rotate(Wal *wal, WalPoint *point_out)
     wal->reserved = 0;
     int rc = flush_locked(wal);
     if (rc == SAP_OK && wal->ready.size == 0) {
-        take_files(wal);
-        rc = wal->failed;
-        if (rc == SAP_OK && wal->ready.size == 0) {
-            rc = make_ready(wal, 0);
-        }
-        give_files(wal);
+        rc = ensure_ready(wal);
     }
     if (rc == SAP_OK) {
-        next_segment(wal); /* also one that holds nothing: what begins before it ends with it */
+        next_segment(wal); /* also if the present one is unused: see wal.h */
         wal->rotated_segment = wal->current.number;
         wal->rotated_bytes = atomic_load_relaxed(&wal->bytes);
+        wal->demand = wal->demand / 2 > wal->rotated_bytes ? wal->demand / 2 : wal->rotated_bytes;
         *point_out = (WalPoint){wal->current.number, wal->open.sequence, wal->chain};
     }
     mutex_unlock(&wal->mutex);
     return rc;
 }
 
-static int release_segment(Wal *wal, uint64_t number, uint64_t current, Buf *name, Buf *to)
+int wal_finish(Wal *wal, WalPoint *point_out)
 {
-    DiskFile file;
-    uint64_t size = 0;
-    int rc = wal_segment_name(name, wal->path, number);
-
-    if (rc != SAP_OK) {
-        return rc;
-    }
-    rc = disk_open((const char *)name->data, &file);
-    if (rc != SAP_OK) {
-        return rc == SAP_NOTFOUND ? SAP_OK : rc;
-    }
-    rc = disk_size(&file, &size);
-    disk_close(&file);
-    if (rc != SAP_OK) {
-        return rc;
-    }
-    if (size != wal->options.segment_bytes || wal->last_file - current >= wal->options.spare_max) {
-        wal->names_dirty = true;
-        return disk_unlink((const char *)name->data);
-    }
-    rc = wal_segment_name(to, wal->path, wal->last_file + 1);
+    mutex_lock(&wal->mutex);
+    wal->reserved = 0;
+    int rc = flush_locked(wal);
     if (rc == SAP_OK) {
-        wal->names_dirty = true;
-        rc = disk_rename((const char *)name->data, (const char *)to->data);
+        *point_out = (WalPoint){wal->current.number + 1, wal->open.sequence, wal->chain};
     }
-    if (rc == SAP_OK) {
-        wal->last_file++;
-    }
+    mutex_unlock(&wal->mutex);
     return rc;
 }
 
-int wal_release(Wal *wal, uint64_t first_needed)
+bool wal_has_segment(Wal *wal)
 {
-    Buf name = {0};
-    Buf to = {0};
-
     mutex_lock(&wal->mutex);
-    take_files(wal);
-    int rc = wal->failed;
-    uint64_t current = wal->current.number;
-    SAP_ASSERT(first_needed <= current);
-    if (rc == SAP_OK) {
-        mutex_unlock(&wal->mutex);
-        while (rc == SAP_OK && wal->first_file < first_needed) {
-            rc = release_segment(wal, wal->first_file, current, &name, &to);
-            wal->first_file += rc == SAP_OK ? 1 : 0;
-        }
-        rc = rc == SAP_OK ? sync_names(wal) : rc;
-        mutex_lock(&wal->mutex);
-        if (rc == SAP_OK && first_needed == wal->rotated_segment) {
-            atomic_store_relaxed(&wal->bytes,
-                                 atomic_load_relaxed(&wal->bytes) - wal->rotated_bytes);
-            wal->rotated_bytes = 0;
-        } else if (rc != SAP_OK && rc != SAP_NOMEM) {
-            rc = SAP_IO;
-            fail(wal);
-        }
-    }
-    give_files(wal);
+    bool has = wal->current.size > 0;
     mutex_unlock(&wal->mutex);
-    buf_release(&name);
-    buf_release(&to);
-    return rc;
+    return has;
 }

@@ -111,6 +111,8 @@ static int open_segment(Log *log, size_t i)
     if (rc == SAP_OK) {
         log->number = number;
         rc = disk_size(&log->file, &log->size);
+    } else {
+        log->report->segment = number; /* for the message */
     }
     return rc;
 }
@@ -455,6 +457,7 @@ static int read_all(Log *log, const WalPoint *from, uint64_t after_lsn, bool syn
     if (rc != SAP_OK) {
         return rc;
     }
+    report->files = segment_count(log);
     if (segment_count(log) == 0 || segment_at(log, 0) != from->segment) {
         size_t first_lost = 0;
         report->end = WAL_END_MISSING;
@@ -501,6 +504,51 @@ int wal_read(const char *path, uint64_t db_id, const WalPoint *from, uint64_t af
     return read_log(path, db_id, from, after_lsn, on_record, ctx, report, false);
 }
 
+/* Looks at all segments: one that begins with a group of another database is none of this one's. */
+static int find_foreign(Log *log)
+{
+    WalRecovery *report = log->report;
+    int rc = SAP_OK;
+
+    for (size_t i = 0; rc == SAP_OK && i < segment_count(log); i++) {
+        Found found;
+        WalGroup group;
+        rc = look_at_header(log, i, 0, &found, &group);
+        if (rc == SAP_OK && found != FOUND_NOTHING && group.db_id != log->db_id) {
+            report->end = WAL_END_FOREIGN;
+            report->segment = segment_at(log, i);
+            rc = SAP_CORRUPT;
+        }
+    }
+    return rc;
+}
+
+int wal_check_closed(const char *path, uint64_t db_id, const WalPoint *from, WalRecovery *report)
+{
+    Log log = {.path = path, .db_id = db_id, .file = DISK_FILE_NONE, .report = report};
+    size_t first = 0;
+
+    *report = (WalRecovery){.next = *from};
+    int rc = gather_segments(&log, 0, false);
+    if (rc == SAP_OK) {
+        report->files = segment_count(&log);
+        rc = find_foreign(&log);
+    }
+    while (first < segment_count(&log) && segment_at(&log, first) < from->segment) {
+        first++;
+    }
+    if (rc == SAP_OK) {
+        rc = count_lost(&log, first, &first);
+    }
+    if (rc == SAP_OK && report->lost_groups > 0) {
+        report->end = WAL_END_DAMAGED;
+        report->segment = segment_at(&log, first);
+        rc = SAP_CORRUPT;
+    }
+    log_release(&log);
+    return rc;
+}
+
 const char *wal_end_text(WalEnd end)
 {
     static const char *const texts[] = {
@@ -511,6 +559,45 @@ const char *wal_end_text(WalEnd end)
         [WAL_END_MALFORMED] = "a group that is not made of records",
     };
     return texts[end];
+}
+
+int wal_segment_size(const char *path, uint64_t number, Buf *name, uint64_t *size_out)
+{
+    DiskFile file;
+    int rc = wal_segment_name(name, path, number);
+
+    if (rc == SAP_OK) {
+        rc = disk_open((const char *)name->data, &file);
+    }
+    if (rc == SAP_OK) {
+        rc = disk_size(&file, size_out);
+        disk_close(&file);
+    }
+    return rc;
+}
+
+int wal_is_reusable(const char *name, uint64_t number, uint64_t start, uint64_t segment_bytes,
+                    bool *reusable_out)
+{
+    uint8_t header[WAL_GROUP_HEADER];
+    WalGroup group;
+    DiskFile file;
+    uint64_t size = 0;
+    int rc = disk_open(name, &file);
+
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    rc = disk_size(&file, &size);
+    *reusable_out = false;
+    /* The first one is never removed, which a checkpoint on disk may ask for, whatever its size. */
+    if (rc == SAP_OK && (size == segment_bytes ||
+                         (number == start && size >= WAL_SEGMENT_MIN && size % WAL_BLOCK == 0))) {
+        rc = disk_read(&file, 0, header, sizeof header);
+        *reusable_out = wal_group_decode(header, &group) != SAP_OK || group.segment < start;
+    }
+    disk_close(&file);
+    return rc;
 }
 
 /* ---- Without a header ----------------------------------------------------------------------- */
@@ -537,11 +624,11 @@ int wal_guess_id(const char *path, uint64_t *db_id_out)
     return rc == SAP_OK && !known ? SAP_NOTFOUND : rc;
 }
 
-int wal_guess_start(const char *path, uint64_t db_id, WalPoint *from_out)
+int wal_guess_start(const char *path, uint64_t db_id, uint64_t first, WalPoint *from_out)
 {
     Log log = {.path = path, .db_id = db_id, .file = DISK_FILE_NONE};
     WalPoint from = WAL_POINT_FIRST;
-    int rc = gather_segments(&log, 0, false);
+    int rc = gather_segments(&log, first, false);
 
     if (rc == SAP_OK && segment_count(&log) > 0) {
         Found found;

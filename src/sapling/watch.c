@@ -177,7 +177,7 @@ static int add_watch(SapEnv *db, uint32_t dbi, const void *prefix, uint32_t pref
 int sap_db_watch_dbi(SapEnv *db, uint32_t dbi, const void *prefix, uint32_t prefix_len,
                      sap_watch_fn cb, void *ctx)
 {
-    if (db == NULL || cb == NULL || (prefix == NULL && prefix_len > 0)) {
+    if (!env_usable(db) || cb == NULL || (prefix == NULL && prefix_len > 0)) {
         return SAP_ERROR;
     }
     if (!writer_lock_take(&db->lock, false)) {
@@ -231,7 +231,7 @@ static void unlink_and_free(WatchHub *hub, Watch *watch)
 int sap_db_unwatch_dbi(SapEnv *db, uint32_t dbi, const void *prefix, uint32_t prefix_len,
                        sap_watch_fn cb, void *ctx)
 {
-    if (db == NULL || cb == NULL || (prefix == NULL && prefix_len > 0)) {
+    if (!env_usable(db) || cb == NULL || (prefix == NULL && prefix_len > 0)) {
         return SAP_ERROR;
     }
     if (!writer_lock_take(&db->lock, false)) {
@@ -326,6 +326,18 @@ static void notes_sort(const SapEnv *env, const uint8_t **notes, const uint8_t *
     }
 }
 
+/* Whether the key of a note was there before the transaction. */
+static int note_was_there(SapEnv *env, const uint8_t *note, bool *there_out)
+{
+    uint32_t dbi = load_u32le(note);
+    LeafRow row;
+    int rc = tree_get(env, table_committed(env, dbi).root, env->tables[dbi].order,
+                      note + NOTE_HEADER, load_u32le(note + 4), &row);
+    *there_out = rc == SAP_OK;
+    return rc == SAP_NOTFOUND ? SAP_OK : rc;
+}
+
+/* A key that is neither there now nor was before has not changed: it makes no event. */
 static int event_append(SapEnv *env, Batch *batch, const uint8_t *note)
 {
     uint32_t dbi = load_u32le(note);
@@ -339,7 +351,11 @@ static int event_append(SapEnv *env, Batch *batch, const uint8_t *note)
     if (there) {
         rc = tree_value(env, &row, &val, &val_len);
     }
-    if (rc != SAP_OK && rc != SAP_NOTFOUND) {
+    bool was_there = there;
+    if (rc == SAP_NOTFOUND) {
+        rc = note_was_there(env, note, &was_there);
+    }
+    if (rc != SAP_OK || !was_there) {
         return rc;
     }
     /* A comparator may call different keys equal: the row's own is told. */
@@ -391,7 +407,7 @@ int watch_prepare(SapTxnCtx *txn)
         }
     }
     mem_free(MEM_SCRATCH, notes, bytes);
-    if (rc != SAP_OK) {
+    if (rc != SAP_OK || batch->events.len == 0) {
         batch_free(batch);
         return rc;
     }

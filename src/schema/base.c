@@ -1,6 +1,8 @@
 /* base.c - memory, mistakes and text. */
 #include "schema/schema.h"
 
+#include "common/assert.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,6 +75,7 @@ static char *format_text(const char *format, va_list args)
 
     va_copy(again, args);
     int len = vsnprintf(NULL, 0, format, args);
+    SAP_ASSERT(len >= 0); /* our own formats */
     char *text = take((size_t)len + 1);
     vsnprintf(text, (size_t)len + 1, format, again);
     va_end(again);

@@ -1,6 +1,8 @@
 /* check.c - whether a schema means something: names, cycles, fields, tables, annotations. */
 #include "schema/schema.h"
 
+#include "common/assert.h"
+
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -373,6 +375,55 @@ static void check_together(Schema *const *schemas, size_t count)
     }
 }
 
+/* Asserts of a type, and of each part that has no name of its own, what schema.h promises. */
+static void type_assert_valid(const Schema *schema, Type *type)
+{
+    Type *real = real_type(type);
+
+    SAP_ASSERT(real != NULL && real->kind != TYPE_NAME && real->kind != TYPE_ALIAS);
+    if (type->kind == TYPE_NAME) {
+        SAP_ASSERT(type->target == find_type(schema, type->name));
+        return;
+    }
+    if (type->kind == TYPE_ALIAS) {
+        type_assert_valid(schema, type->target);
+        return;
+    }
+    SAP_ASSERT(!type_is_named(type) || (type->member_count > 0 && type->title != NULL));
+    SAP_ASSERT(type->kind > TYPE_LAST_SIMPLE || type->member_count == 0);
+    for (size_t i = 0; i < type->member_count; i++) {
+        const Member *member = &type->members[i];
+        bool last = i + 1 == type->member_count;
+
+        SAP_ASSERT(!member->rest || (type->frozen && last));
+        if (member->type != NULL) {
+            type_assert_valid(schema, member->type);
+        } else {
+            SAP_ASSERT(type->kind == TYPE_VARIANT || type->kind == TYPE_RESULT ||
+                       type->kind == TYPE_ENUM || type->kind == TYPE_FLAGS);
+        }
+    }
+}
+
+void schema_assert_valid(const Schema *schema)
+{
+    SAP_ASSERT(mistake_count() == 0);
+    SAP_ASSERT(schema->package != NULL);
+    for (size_t i = 0; i < schema->type_count; i++) {
+        SAP_ASSERT(type_is_named(schema->types[i]));
+        SAP_ASSERT(find_type(schema, schema->types[i]->name) == schema->types[i]);
+        SAP_ASSERT(schema->types[i]->visit == 2); /* no cycle was found on its way */
+        type_assert_valid(schema, schema->types[i]);
+    }
+    for (size_t i = 0; i < schema->table_count; i++) {
+        const Table *table = &schema->tables[i];
+
+        SAP_ASSERT(table->dbi == schema->dbi_base + i && table->dbi <= MOST_DBI);
+        SAP_ASSERT(table->key != NULL && table->key->kind == TYPE_RECORD);
+        SAP_ASSERT(table->value != NULL && table->value->kind == TYPE_RECORD);
+    }
+}
+
 void check_schemas(Schema *const *schemas, size_t count)
 {
     for (size_t i = 0; i < count && mistake_count() == 0; i++) {
@@ -380,5 +431,8 @@ void check_schemas(Schema *const *schemas, size_t count)
     }
     if (mistake_count() == 0) {
         check_together(schemas, count);
+    }
+    for (size_t i = 0; i < count && mistake_count() == 0; i++) {
+        schema_assert_valid(schemas[i]);
     }
 }

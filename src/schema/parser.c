@@ -7,6 +7,8 @@
  * a mistake reading goes on behind the declaration that it is in. */
 #include "schema/schema.h"
 
+#include "common/fd.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -540,7 +542,7 @@ static void parse_package(Parser *parser)
 
 const char *read_text(const char *file, size_t *len_out)
 {
-    FILE *in = fopen(file, "rb");
+    FILE *in = fd_open_stream(file);
     Buf buf = {0};
     char piece[4096];
     size_t n;

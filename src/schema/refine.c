@@ -353,6 +353,8 @@ void refine_check(const Type *record, const Member *field, Refinement *refinemen
 
 ExprType refine_type(const Expr *expr)
 {
+    /* Checked: a path leads to a type. */
+    SAP_ASSERT((expr->kind != EXPR_PATH && expr->kind != EXPR_CASE) || expr->type != NULL);
     switch (expr->kind) {
     case EXPR_REAL:
         return OF_REAL;

@@ -4,8 +4,19 @@
  *   check_schemas  names, types, tables  check.c, refine.c
  *
  * Everything lives until release_all: those who read schemas do so once, so nothing is freed on the
- * way and `take` never answers NULL. A mistake of the schema is remembered with its place and reading
- * goes on; a schema may be used only if there are no mistakes. For one thread. */
+ * way and `take` never returns NULL. A mistake of the schema is remembered with its place and
+ * reading goes on; a schema may be used only if there are no mistakes. For one thread.
+ *
+ * Of a schema that was checked without mistakes (schema_assert_valid):
+ *  1. Every TYPE_NAME and TYPE_ALIAS leads to a type, through other names perhaps, and no type
+ *     contains itself: real_type() is not NULL.
+ *  2. Types have names that differ; a record, variant, enum or flags has at least one member.
+ *  3. A member has a type, unless it is a case, a flag or a side of a result.
+ *  4. A list of what is u8 is TYPE_BYTES. Simple types have no members.
+ *  5. Bytes without a length (@rest) are the last field of a frozen record.
+ *  6. Tables are in the order of their numbers, which go on from dbi_base without gaps; each has a
+ *     key and a value, which are records.
+ *  7. The expression of every refinement has a type, which is a truth (refine_check). */
 #ifndef SAPLING_SCHEMA_SCHEMA_H
 #define SAPLING_SCHEMA_SCHEMA_H
 
@@ -206,7 +217,10 @@ Schema *parse_schema(const char *file, const char *text, size_t len);
  * checked if reading found mistakes. */
 void check_schemas(Schema *const *schemas, size_t count);
 
-/* All of a file; NULL: errno tells why not. */
+/* Asserts the invariants above. For what check_schemas() accepted. */
+void schema_assert_valid(const Schema *schema);
+
+/* All of a file; NULL: errno says why not. */
 const char *read_text(const char *file, size_t *len_out);
 
 /* --- types (types.c) ------------------------------------------------------------------------- */

@@ -1,6 +1,8 @@
 /* types.c - what can be asked of one type. */
 #include "schema/schema.h"
 
+#include "common/assert.h"
+
 static const char *const simple[] = {
     [TYPE_BOOL] = "bool",     [TYPE_U8] = "u8",          [TYPE_U16] = "u16", [TYPE_U32] = "u32",
     [TYPE_U64] = "u64",       [TYPE_S8] = "s8",          [TYPE_S16] = "s16", [TYPE_S32] = "s32",
@@ -38,11 +40,13 @@ bool type_is_signed(TypeKind kind)
 
 unsigned type_bits(TypeKind kind)
 {
+    SAP_ASSERT(type_is_integer(kind));
     return 8u << (unsigned)(type_is_signed(kind) ? kind - TYPE_S8 : kind - TYPE_U8);
 }
 
 unsigned tag_bytes(const Type *type)
 {
+    SAP_ASSERT(type->member_count > 0);
     return type->member_count > 256 ? 2 : 1;
 }
 
@@ -103,6 +107,7 @@ uint64_t least_bytes(Type *type)
 
 size_t growth_start(const Type *record)
 {
+    SAP_ASSERT(record->kind == TYPE_RECORD);
     size_t start = record->member_count;
 
     while (start > 0 && real_type(record->members[start - 1].type)->kind == TYPE_OPTION) {

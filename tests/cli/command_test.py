@@ -36,7 +36,7 @@ class Case(unittest.TestCase):
         os.mkdir(self.path("bin"))
         os.symlink(COMMAND, self.path("bin", "sapling"))
         os.symlink(os.path.join(ROOT, "build/schema_diff"), self.path("bin", "schema_diff"))
-        self.env = dict(os.environ, PATH=self.path("bin") + ":" + os.environ["PATH"], LC_ALL="C.UTF-8")
+        self.env = dict(os.environ, PATH=self.path("bin") + ":" + os.environ["PATH"], LC_ALL="C.UTF-8", TERM="xterm")
         self.env.pop("NO_COLOR", None)
 
     def path(self, *names):
@@ -54,6 +54,12 @@ class Case(unittest.TestCase):
         """Names in the directory, but for locks and logs."""
         return sorted(n for n in os.listdir(self.dir)
                       if n != "bin" and not re.search(r"-lock$|-wal\.[0-9a-f]+$", n))
+
+    def remove(self, name):
+        """The database, and all that lies beside it."""
+        for file in os.listdir(self.dir):
+            if file == name or file.startswith(name + "-"):
+                os.unlink(self.path(file))
 
     def run_(self, *args, stdin=b"", **more):
         env = more.pop("env", self.env)
@@ -479,7 +485,7 @@ class Load(Case):
                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)))
             error = result.stderr.decode()
             self.assertEqual(result.returncode, 1, error)
-            found = re.fullmatch(r"sapling: a.db: there is no room for more rows\nmake room on the disk and try again; "
+            found = re.fullmatch(r"sapling: a.db: there is no room for more rows: File too large\nmake room on the disk and try again; "
                                  r"in so far: ([\d,]+) rows; go on with --from-line (\d+)\n", error)
             self.assertTrue(found, error)
             count, line = int(found[1].replace(",", "")), int(found[2])
@@ -573,7 +579,8 @@ class Load(Case):
         os.symlink("d/a.db", self.path("l.db"))
         os.symlink("d", self.path("e"))
         want = json.loads(self.db("stat", "d/a.db", "--json"))
-        self.assertGreater(want["log_bytes"], 0)
+        self.assertGreater(want["data_bytes"], 0)
+        self.assertEqual(want["log_bytes"], 0)
         for name in ("l.db", "e/a.db"):
             found = json.loads(self.db("stat", name, "--json"))
             self.assertEqual((found["file"], found["data_bytes"], found["log_bytes"]),
@@ -757,7 +764,7 @@ class Files(Case):
             _fields_ = [("name", ctypes.c_char_p), ("cmp", ctypes.c_void_p), ("ctx", ctypes.c_void_p)]
 
         class Options(ctypes.Structure):
-            _fields_ = [("flags", ctypes.c_uint), ("page_size", ctypes.c_uint32), ("max_size", ctypes.c_uint64),
+            _fields_ = [("size", ctypes.c_uint32), ("flags", ctypes.c_uint), ("page_size", ctypes.c_uint32), ("max_size", ctypes.c_uint64),
                         ("sync_mode", ctypes.c_int), ("sync_period_ms", ctypes.c_uint32),
                         ("checkpoint_bytes", ctypes.c_uint64), ("checkpoint_period_ms", ctypes.c_uint32),
                         ("comparators", ctypes.POINTER(Comparator)), ("comparator_count", ctypes.c_uint32),
@@ -768,7 +775,7 @@ class Files(Case):
         compare = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_uint32,
                                    ctypes.c_void_p)(lambda *_: 0)
         order = Comparator(b"by-size", ctypes.cast(compare, ctypes.c_void_p), None)
-        options = Options(comparators=ctypes.pointer(order), comparator_count=1)
+        options = Options(size=ctypes.sizeof(Options), comparators=ctypes.pointer(order), comparator_count=1)
         db = ctypes.c_void_p()
         self.assertEqual(library.sap_db_open_path(self.path("a.db").encode(), ctypes.byref(options), ctypes.byref(db)), 0)
         self.assertEqual(library.sap_dbi_open_named(db, 3, b"by-size", 0), 0)
@@ -863,11 +870,12 @@ class Files(Case):
         self.assertEqual(self.db("get", "b.db", "k"), "precious")
         self.db("restore", "a.bak", "b.db", "--force", "--yes")
         self.assertEqual(self.db("scan", "b.db", "--count"), "100\n")
-        self.db("put", "b.db", "k", "v")
+        # What a crash leaves: a segment with a group in it.
+        self.write("b.db-wal.0000000000000001", b"SAPLWGP1" + bytes(16376))
         os.unlink(self.path("b.db"))
         for args in (["put", "b.db", "k", "v"], ["get", "b.db", "k"], ["stat", "b.db"]):
-            error = self.fails(6, "b.db is missing, but its log is there\nput its data file back, or a backup in place of "
-                                  "both: sapling db restore BACKUP b.db --force\n", "db", *args)
+            error = self.fails(6, r"b.db is missing, but its log is there: b.db-wal.0+1\nput its data file back, or a backup in place of "
+                                  "both: sapling db restore BACKUP b.db --force; or remove the log\n", "db", *args)
             self.assertNotIn("recover", error)
         self.fails(4, "b.db is missing, but its log is there", "db", "restore", "a.bak", "b.db")
         self.db("restore", "a.bak", "b.db", "--force", "--yes")
@@ -878,7 +886,7 @@ class Files(Case):
         self.db("backup", "a.db", "i.db")
         reader = self.start("db", "scan", "i.db")
         self.assertTrue(reader.stdout.read(1))
-        self.fails(4, r"i.db is open in a process that reads it\n", "db", "restore", "a.db", "i.db", "--force", "--yes")
+        self.fails(4, f"i.db is open in process {reader.pid}\n", "db", "restore", "a.db", "i.db", "--force", "--yes")
 
     def test_damaged_backups_leave_nothing_and_replace_nothing(self):
         self.fill("a.db", 2000)
@@ -904,6 +912,7 @@ class Files(Case):
     def test_targets_are_not_databases_in_use_or_devices(self):
         self.fill("a.db", 10)
         self.db("put", "b.db", "k", "v")
+        self.write("b.db-wal.0000000000000001", "")
         for verb in ("backup", "compact"):
             self.fails(4, r"b.db is a database with a log of its own", "db", verb, "a.db", "b.db", "--force")
             self.fails(4, r"/dev/null is not a regular file", "db", verb, "a.db", "/dev/null", "--force")
@@ -943,7 +952,7 @@ class Files(Case):
         self.db("backup", "b.db", "i.db")
         self.write("old.dump", "old")
         for form in ("dump", "stream", "csv"):
-            self.fails(4, "b.db is a database with a log", "db", "dump", "a.db", "b.db", "--force", "--format", form)
+            self.fails(4, "b.db is a database\nchoose another", "db", "dump", "a.db", "b.db", "--force", "--format", form)
             self.fails(4, "i.db is a database\nchoose another", "db", "dump", "a.db", "i.db", "--force", "--format", form)
             self.db("dump", "a.db", "old.dump", "--force", "--format", form)
         self.assertEqual(self.db("get", "b.db", "k") + self.db("get", "i.db", "k"), "vv")
@@ -1018,7 +1027,7 @@ class Files(Case):
                 if status == 130:
                     interrupted += 1
                     self.assertIn("interrupted", error)
-                    # A lock holds nothing, and stays where a database was or was to be.
+                    # A lock holds nothing.
                     left = sorted(n for n in os.listdir(self.dir)
                                   if not n.startswith("a.db-") and n != "t-lock")
                     self.assertEqual(left, before, args)
@@ -1032,12 +1041,13 @@ class Files(Case):
         self.fill("a.db", 20000)
         self.db("dump", "a.db", "a.dump")
         before = self.files()
-        small = 256 << 10
+        small = 40 << 10
 
         def limit():
             resource.setrlimit(resource.RLIMIT_FSIZE, (small, small))
 
-        self.fails(1, "n.db: cannot make its log: File too large", "db", "put", "n.db", "k", "v", preexec_fn=limit)
+        self.fails(1, "n.db.*: File too large", "db", "put", "n.db", "k", "v", preexec_fn=limit)
+        self.assertEqual(self.files(), before)
         for args in (("backup", "a.db", "t"), ("dump", "a.db", "t"), ("compact", "a.db", "t")):
             error = self.fails(1, r"(?s)\bt\b|a\.db", "db", *args, preexec_fn=limit)
             self.assertRegex(error, "File too large|no room|make room")
@@ -1059,6 +1069,10 @@ class Files(Case):
         self.write("a.bak", self.ok("db", "backup", "a.db", "-"))
         self.fails(1, "disk/t", "db", "restore", "a.bak", "disk/t")
         self.assertEqual(os.listdir(disk), [])
+        with open(os.path.join(disk, "rest"), "wb", buffering=0) as rest:
+            with self.assertRaises(OSError):
+                while True:
+                    rest.write(bytes(4096))
         error = self.fails(1, "disk/l.db", "db", "load", "disk/l.db", stdin="a\t1\n")
         self.assertIn("make room", error)
 
@@ -1093,7 +1107,7 @@ class Files(Case):
     def test_file_of_an_owner_that_does_not_serve_is_busy(self):
         self.db("put", "a.db", "k", "v")
         import fcntl
-        with open(self.path("a.db-lock"), "r+b") as lock:
+        with open(self.path("a.db-lock"), "w+b") as lock:
             # Open-file-description locks conflict with those of the engine.
             flock = bytes(ctypes.c_short(fcntl.F_WRLCK)) + bytes(ctypes.c_short(os.SEEK_SET)) + bytes(28)
             fcntl.fcntl(lock, getattr(fcntl, "F_OFD_SETLK", 37), flock)
@@ -1170,7 +1184,7 @@ SEEN_KEY = b"seen:" + struct.pack(">Q", 7) + b"m-1"
 
 class Schemas(Case):
     def put(self, table, key, val, name="a.db"):
-        self.db("put", name, "--table", str(table), "--hex", key.hex(), val.hex())
+        self.db("put", name, "--table", str(table), "--force", "--hex", key.hex(), val.hex())
 
     def rows(self, *args, name="a.db"):
         return [json.loads(line) for line in self.db("scan", name, *args).splitlines()]
@@ -1184,7 +1198,7 @@ class Schemas(Case):
         self.put(2, struct.pack(">Q", 3), message(b"m-2", b"\xff"))
         self.put(3, struct.pack(">QQ", 7, 5), b"LSE0" + struct.pack("<QqIQ", 9, -1, 2, 77))
         self.put(4, struct.pack(">QQ", (1000 + (1 << 63)) % (1 << 64), 6), message(b"m-3", b""))
-        self.put(5, b"retry:" + struct.pack(">Q", 7) + b"m-1", struct.pack("<I", 4))
+        self.put(5, b"retry:\x01" + struct.pack(">QQ", 7, 5), struct.pack("<I", 4))
         self.put(5, SEEN_KEY, struct.pack("<?qQ", True, 12, 13))
         self.put(6, struct.pack(">QQ", 7, 4),
                  b"DLQ0" + struct.pack("<iII", -3, 4, len(message(b"m-4", b"x"))) + message(b"m-4", b"x"))
@@ -1213,7 +1227,7 @@ class Schemas(Case):
         self.assertEqual(rows[5]["value"], {"owner": 9, "deadline": -1, "attempts": 2, "token": 77})
         self.assertEqual(rows[6]["key"], {"due": 1000, "seq": 6})
         self.assertEqual((rows[7]["key"], rows[7]["value"]),
-                         ({"retry-key": {"worker": 7, "id": "m-1"}}, {"retry-value": {"count": 4}}))
+                         ({"retry-key": {"inbox": {"worker": 7, "seq": 5}}}, {"retry-value": {"count": 4}}))
         self.assertEqual((rows[8]["key"], rows[8]["value"]),
                          ({"seen-key": {"worker": 7, "id": "m-1"}},
                           {"seen-value": {"accepted": True, "last-seen": 12, "checksum": 13}}))
@@ -1222,6 +1236,13 @@ class Schemas(Case):
         self.assertEqual([(r["key"], r["value"]) for r in rows[10:]],
                          [({"of": {"seen-key": {"worker": 7, "id": "m-1"}}}, {"expires": 5000}),
                           ({"expires": 5000, "of": {"seen-key": {"worker": 7, "id": "m-1"}}}, {})])
+
+    def test_the_count_of_a_message_that_waits_is_shown_with_its_timer(self):
+        self.runtime()
+        self.put(5, b"retry:\x04" + struct.pack(">QQ", (1000 + (1 << 63)) % (1 << 64), 6), struct.pack("<I", 2))
+        row = self.rows("dedupe", "--schema", "--prefix", "retry:")[1]
+        self.assertEqual((row["key"], row["value"]),
+                         ({"retry-key": {"timers": {"due": 1000, "seq": 6}}}, {"retry-value": {"count": 2}}))
 
     def test_a_row_that_does_not_decode_is_shown_and_counted(self):
         self.runtime()
@@ -1259,7 +1280,9 @@ class Schemas(Case):
         self.assertEqual(self.rows("leases", "--schema", "--keys"),
                          [{"table": "leases", "key": {"worker": 7, "seq": 5}}])
         worker = r"\x00" * 7 + r"\x07"
-        self.assertEqual(self.db("scan", "a.db", "5", "-k"), f"retry:{worker}m-1\nseen:{worker}m-1\n")
+        number = r"\x00" * 7 + r"\x05"
+        self.assertEqual(self.db("scan", "a.db", "5", "-k"),
+                         rf"retry:\x01{worker}{number}" + f"\nseen:{worker}m-1\n")
         self.fails(3, "the schema has no table inbux", "db", "scan", "a.db", "inbux", "--schema")
         self.fails(2, "names are known with --schema", "db", "scan", "a.db", "inbox")
         self.fails(2, "which table", "db", "scan", "a.db", "inbox", "--schema", "--table", "1")
@@ -1275,13 +1298,15 @@ class Schemas(Case):
                                   timeout=60, check=False)
         pushed = two("queue", "push", "a.db", "hello")
         self.assertEqual((pushed.returncode, pushed.stderr), (0, ""))
-        self.fails(3, "there is no table 8", "db", "scan", "a.db", "--table", "8")
-        self.put(8, b"\0\0\0\1", b"\1\2\0")
+        for table in (8, 16):
+            self.fails(3, f"there is no table {table}", "db", "scan", "a.db", "--table", f"{table}")
+            self.put(table, b"\0\0\0\1", b"\1\2\0")
         shown = two("db", "scan", "a.db", "--schema")
         self.assertEqual((shown.returncode, shown.stderr), (0, ""))
         tables = [json.loads(line)["table"] for line in shown.stdout.splitlines()]
         self.assertIn("inbox", tables)
         self.assertNotIn("orders", tables)
+        self.assertNotIn("store_meta", tables)
 
     def test_rows_by_a_schema_of_ones_own(self):
         self.write("orders.wit", OWN_SCHEMA)
@@ -1343,7 +1368,7 @@ class Migrations(Case):
         self.mark(*version)
 
     def mark(self, major, minor):
-        self.db("put", "a.db", "--hex", MARKER.encode().hex(),
+        self.db("put", "a.db", "--force", "--hex", MARKER.encode().hex(),
                 (b"RSV0" + struct.pack("<HH", major, minor)).hex())
 
     def version(self):
@@ -1447,14 +1472,14 @@ class Migrations(Case):
         self.assertEqual(self.migrate("--to", "1.1").returncode, 4)
         for bad in ("", "1", "1.", "1.x", "-1.0", "1.70000", "1.0.0"):
             self.assertEqual(self.migrate("--to", bad).returncode, 2, bad)
-        self.db("put", "a.db", MARKER, "RSV0")
+        self.db("put", "a.db", MARKER, "RSV0", "--force")
         result = self.migrate("--yes")
         self.assertEqual(result.returncode, 6)
         self.assertIn("the schema marker does not decode", result.stderr)
 
     def test_a_file_in_use_is_not_migrated(self):
         self.fill(10)
-        process = self.start("db", "load", "a.db", "--batch", "1")
+        process = self.start("db", "load", "a.db", "--force", "--batch", "1")
         process.stdin.write(b"a\tb\n")
         process.stdin.flush()
         self.await_("the socket", lambda: os.path.exists(self.path("a.db.sock")))

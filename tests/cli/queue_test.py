@@ -2,6 +2,7 @@
 import json
 import os
 import random
+import shutil
 import signal
 import struct
 import subprocess
@@ -11,6 +12,10 @@ import command_test
 from command_test import Case
 
 NORMAL = 1 << 63
+
+
+# As often as it takes for a dead letter, without waits between.
+FOUR_AT_ONCE = ("--max-attempts", "4", "--retry-delay", "0s")
 
 
 class QueueCase(Case):
@@ -34,8 +39,148 @@ class QueueCase(Case):
     def dead(self, name, *messages, command="exit 3"):
         """Messages of which each has failed four times."""
         self.queue("push", name, *messages)
-        self.run_("queue", "pop", name, "--count", str(4 * len(messages)), "--exec", command)
+        self.run_("queue", "pop", name, "--count", str(4 * len(messages)), *FOUR_AT_ONCE, "--exec", command)
         self.assertEqual(self.stat(name)["dead_letters"], len(messages))
+
+
+class Descriptors(QueueCase):
+    def without(self, *args, closed):
+        """The command with these standard descriptors closed; the others are as ever."""
+        def close():
+            for fd in closed:
+                os.close(fd)
+        return subprocess.run([command_test.COMMAND, *args], cwd=self.dir, env=self.env, timeout=60, check=False,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              preexec_fn=close)
+
+    def test_closed_standard_descriptors_harm_no_queue(self):
+        self.queue("push", "a.db", "one", "two")
+        for closed in ((0,), (1,), (0, 1), (0, 1, 2)):
+            result = self.without("queue", "pop", "a.db", closed=closed)
+            if 1 not in closed:
+                self.assertEqual((result.returncode, result.stdout), (0, b"one\n"))
+                continue
+            self.assertEqual(result.returncode, 1, closed)
+            if 2 not in closed:
+                self.assertRegex(result.stderr.decode(), "cannot write to standard output")
+            self.assertEqual(self.payloads(), ["two"])
+            self.db("verify", "a.db")
+        self.assertEqual(self.without("queue", "push", "a.db", "three", closed=(0, 2)).stdout, b"3\n")
+        self.assertEqual(self.without("queue", "push", "a.db", "-", closed=(0,)).returncode, 1)
+        self.assertEqual(self.payloads(), ["two", "three"])
+
+
+class OtherFiles(QueueCase):
+    def test_nothing_is_left_beside_a_file_that_is_not_a_database(self):
+        self.write("passwd", "root:x:0:0:root:/root:/bin/sh\n" * 1000)
+        before = sorted(os.listdir(self.dir))
+        for args in (("db", "verify"), ("db", "stat"), ("db", "scan"), ("queue", "stat"), ("queue", "pop")):
+            self.fails(6, "not a Sapling database", *args, "passwd")
+        self.fails(6, "not a Sapling database", "db", "put", "passwd", "k", "v")
+        self.fails(6, "not a Sapling database", "queue", "push", "passwd", "m")
+        self.assertEqual(sorted(os.listdir(self.dir)), before)
+
+    def test_a_command_that_fails_before_anything_is_in_leaves_no_new_file(self):
+        before = os.listdir(self.dir)
+        long_key = "k" * 3000
+        for args in (("load", "a.db"), ("load", "a.db", "--table", "9"), ("load", "a.db", "--format", "dump")):
+            self.fails(1, ":1: ", "db", *args, stdin="no row at all\n")
+        self.fails(1, "too long", "db", "load", "a.db", stdin=long_key + "\tv\n")
+        self.fails(1, "too long", "db", "put", "a.db", long_key, "v")
+        self.fails(1, "cannot read standard input", "queue", "push", "a.db", "-", preexec_fn=lambda: os.close(0))
+        self.assertEqual(os.listdir(self.dir), before)
+        self.write("not.bak", "no backup\n")
+        self.fails(6, "not.bak", "db", "restore", "not.bak", "a.db")
+        self.assertEqual(sorted(os.listdir(self.dir)), sorted(before + ["not.bak"]))
+
+    def test_a_load_that_fails_later_keeps_what_is_in_and_a_file_that_was_there(self):
+        self.fails(1, ":2: ", "db", "load", "a.db", "--table", "9", stdin="k\tv\nno row\n")
+        self.assertEqual(self.db("get", "a.db", "k", "--table", "9"), "v")
+        self.db("load", "empty.db", stdin="")
+        self.fails(1, ":1: ", "db", "load", "empty.db", stdin="no row\n")
+        self.assertEqual(self.files(), ["a.db", "empty.db"])
+
+
+class Users(QueueCase):
+    def as_nobody(self, *args):
+        def drop():
+            os.setgid(65534)
+            os.setuid(65534)
+        result = subprocess.run([self.binary, *args], cwd=self.dir, env=self.env, check=False, timeout=60,
+                                stdin=subprocess.DEVNULL, capture_output=True, text=True, preexec_fn=drop)
+        return result.returncode, result.stdout, result.stderr
+
+    def setUp(self):
+        super().setUp()
+        if os.getuid() != 0:
+            self.skipTest("needs root to become another user")
+        self.binary = self.path("copy-of-sapling")
+        shutil.copy(command_test.COMMAND, self.binary)
+        os.chmod(self.binary, 0o755)
+
+    def give_away(self, *names):
+        for name in names:
+            os.chown(self.path(name), 65534, 65534)
+
+    def expect_of_nobody(self, mode):
+        names = [n for n in os.listdir(self.dir) if n.startswith("a.db")]
+        for name in names:
+            st = os.lstat(self.path(name))
+            self.assertEqual(st.st_uid, 65534, name)
+            if not name.endswith(".sock"):
+                self.assertEqual(st.st_mode & 0o777, mode, name)
+        return names
+
+    def test_root_at_work_does_not_lock_the_owner_of_a_file_out(self):
+        self.queue("push", "a.db", "one")
+        os.chmod(self.path("a.db"), 0o640)
+        self.give_away(".", "a.db")
+        with subprocess.Popen([command_test.COMMAND, "queue", "push", "a.db", "-"], cwd=self.dir, env=self.env,
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE) as root:
+            root.stdin.write(b"two\n")
+            root.stdin.flush()
+            self.assertEqual(root.stdout.readline(), b"2\n")
+            names = self.expect_of_nobody(0o640)
+            self.assertIn("a.db.sock", names)
+            self.assertTrue(any("-wal." in name for name in names), names)
+            self.assertEqual(self.as_nobody("queue", "push", "a.db", "three"), (0, "3\n", ""))
+            root.kill()
+        self.expect_of_nobody(0o640)
+        self.assertEqual(self.as_nobody("queue", "push", "a.db", "four"), (0, "4\n", ""))
+        self.assertEqual(self.payloads(), ["one", "two", "three", "four"])
+
+    def test_copies_that_stand_for_a_file_are_its_owners_and_backups_are_the_callers(self):
+        self.db("put", "a.db", "k", "v")
+        os.chmod(self.path("a.db"), 0o660)
+        self.give_away(".", "a.db")
+        self.db("compact", "a.db", "compact.db")
+        self.db("recover", "a.db", "recover.db")
+        self.db("backup", "a.db", "backup.db")
+        self.db("restore", "backup.db", "restore.db")
+        self.db("restore", "backup.db", "a.db", "--force", "--yes")
+        for name, uid, mode in (("compact.db", 65534, 0o660), ("recover.db", 65534, 0o660), ("a.db", 65534, 0o660),
+                                ("backup.db", 0, None), ("restore.db", 0, None)):
+            st = os.stat(self.path(name))
+            self.assertEqual(st.st_uid, uid, name)
+            if mode is not None:
+                self.assertEqual(st.st_mode & 0o777, mode, name)
+                self.assertEqual(self.as_nobody("db", "put", name, "k", "w"), (0, "", ""), name)
+
+    def test_a_directory_that_cannot_be_written_is_told_and_no_row_is_in(self):
+        self.db("put", "a.db", "k", "v")
+        self.write("a.db-lock", "")
+        os.chmod(self.path("a.db"), 0o666)
+        os.chmod(self.path("a.db-lock"), 0o666)
+        before = sorted(os.listdir(self.dir))
+        code, out, error = self.as_nobody("db", "put", "a.db", "k", "w")
+        self.assertEqual((code, out), (1, ""))
+        self.assertRegex(error, r"sapling: a\.db: cannot make its log .*a\.db-wal\..*Permission denied")
+        self.assertEqual(self.as_nobody("db", "get", "a.db", "k"), (0, "v", ""))
+        self.assertEqual(sorted(os.listdir(self.dir)), before)
+        os.remove(self.path("a.db-lock"))
+        code, out, error = self.as_nobody("db", "put", "a.db", "k", "w")
+        self.assertEqual((code, out), (1, ""))
+        self.assertRegex(error, r"sapling: a\.db: cannot open its lock file .*Permission denied")
 
 
 # ---- push ---------------------------------------------------------------------------------------
@@ -122,7 +267,7 @@ class Push(QueueCase):
                 ("--queue '': a name has 1 to 255 bytes", "push", "a.db", "x", "--queue", ""),
                 ("--queue 'q+': a name", "push", "a.db", "x", "--queue", "q" * 256),
                 ("--count 0 is not a number from 1", "pop", "a.db", "--count", "0"),
-                ("--lease and --retry-delay go with --exec", "pop", "a.db", "--lease", "5s"),
+                ("--lease, --retry-delay and --max-attempts go with --exec", "pop", "a.db", "--lease", "5s"),
                 ("--lease 99ms is not a time .*from 100 ms", "pop", "a.db", "--lease", "99ms", "--exec", "true"),
                 ("--raw goes without --exec", "pop", "a.db", "--raw", "--exec", "true"),
                 ("which. Their numbers", "dlq", "replay", "a.db"),
@@ -170,7 +315,7 @@ class Push(QueueCase):
         self.start("db", "load", "a.db", "--table", "9")
         self.await_("the socket", lambda: os.path.exists(self.path("a.db.sock")))
         self.fails(4, pattern, "queue", "push", "a.db", "x", "--queue", "foo")
-        self.db("del", "a.db", "queue.name.foo")
+        self.db("del", "a.db", "queue.name.foo", "--force")
         self.assertEqual(self.queue("push", "a.db", "x", "--queue", "foo"), "2\n")
 
 
@@ -214,7 +359,7 @@ class NotOpened(QueueCase):
         self.assertEqual(owner.stdout.readline(), b"x\n")
         self.stop(owner)
         waiting = [self.start(*with_file(verb, "a.db")) for verb in VERBS[:1] + VERBS[5:6]]
-        waiting += [self.start("db", "put", "a.db", "k", "v"), self.start("db", "stat", "a.db")]
+        waiting += [self.start("db", "put", "a.db", "k", "v", "--table", "8"), self.start("db", "stat", "a.db")]
         note = f"waiting for process {owner.pid}, which has a.db open and does not answer\n"
         for process in waiting:
             self.assertEqual(process.stderr.readline().decode(), note)
@@ -300,7 +445,9 @@ class Pop(QueueCase):
                 told = result.stderr.decode()
                 if "--json" in args:
                     told = f"sapling: {json.loads(told)['error']['message']}\n"
-                self.assertEqual(told, "sapling: cannot write to standard output: No space left on device\n")
+                stored = args[0] == "push" and "--json" not in args
+                self.assertEqual(told, "sapling: cannot write to standard output: No space left on device\n" +
+                                 "the messages are in the queue: only their numbers were not printed\n" * stored)
 
     def test_several_terminals_share_the_messages(self):
         self.queue("push", "a.db", "begin")
@@ -340,18 +487,34 @@ class Exec(QueueCase):
     def test_a_command_that_fails_leaves_its_message_to_the_next_and_at_last_to_the_dead_letters(self):
         self.queue("push", "a.db", "bad", "good")
         self.fails(1, r"the command failed with exit code 7: message 1 is put back after attempt 1",
-                   "queue", "pop", "a.db", "--exec", "exit 7")
+                   "queue", "pop", "a.db", *FOUR_AT_ONCE, "--exec", "exit 7")
         self.assertEqual([(m["seq"], m["payload"], m["attempts"]) for m in self.objects("peek", "a.db")],
                          [(2, "good", 0), (3, "bad", 1)])
         self.fails(1, r"was killed by signal 9: message 3 is put back after attempt 2", "queue", "pop", "a.db",
-                   "--count", "2", "--exec", 'grep -q good || kill -9 $$')
+                   "--count", "2", *FOUR_AT_ONCE, "--exec", 'grep -q good || kill -9 $$')
         self.fails(1, r"(?s)put back after attempt 3.*message 5 is given up after attempt 4\nlook at it: sapling",
-                   "queue", "pop", "a.db", "--count", "9", "--exec", "exit 1")
+                   "queue", "pop", "a.db", "--count", "9", *FOUR_AT_ONCE, "--exec", "exit 1")
         stat = self.stat()
         self.assertEqual((stat["ready"], stat["leased"], stat["dead_letters"]), (0, 0, 1))
         letter = self.objects("dlq list", "a.db")[0]
         self.assertEqual((letter["attempts"], letter["rc"], letter["error"], letter["payload"]),
                          (4, 1001, "exit code 1", "bad"))
+
+    def test_a_message_whose_command_failed_waits_a_while_and_is_given_up_after_max_attempts(self):
+        self.queue("push", "a.db", "x")
+        self.fails(1, "put back after attempt 1", "queue", "pop", "a.db", "--retry-delay", "4s", "--exec", "false")
+        stat = self.stat()
+        self.assertEqual((stat["ready"], stat["delayed"], stat["retrying"]), (0, 1, 1))
+        m = self.objects("peek", "a.db")[0]
+        self.assertEqual((m["payload"], m["attempts"], m["state"], m["priority"]), ("x", 1, "retry", "normal"))
+        self.assertRegex(self.queue("peek", "a.db"), r"\n +1  retry +1 +\S+ s ")
+        self.queue("push", "b.db", "x")
+        self.fails(1, "put back after attempt 1", "queue", "pop", "b.db", "--exec", "false")
+        m = self.objects("peek", "b.db")[0]
+        self.assertTrue(0 <= m["due_ms"] - m["sent_ms"] < 60000, m)
+        self.fails(1, "given up after attempt 2", "queue", "pop", "a.db", "--wait", "20s", "--max-attempts", "2",
+                   "--exec", "false")
+        self.assertEqual((self.stat()["delayed"], self.stat()["dead_letters"]), (0, 1))
 
     def test_retries_can_be_delayed(self):
         self.queue("push", "a.db", "x")
@@ -495,7 +658,7 @@ class Look(QueueCase):
         self.queue("push", "a.db", "-", stdin="more\n" * 20)
         text = self.queue("peek", "a.db")
         self.assertEqual(len(text.splitlines()), 11)
-        self.assertRegex(text, r"\A +SEQ  STATE +ATTEMPTS +AGE  ID +PAYLOAD\n +1  ready +0 +\S+ s  [0-9a-f]{32}  x{60}\.\.\.\n"
+        self.assertRegex(text, r"\A +SEQ  STATE +ATTEMPTS +DUE IN +AGE  ID +PAYLOAD\n +1  ready +0 +- +\S+ s  [0-9a-f]{32}  x{60}\.\.\.\n"
                                r" +2  ready .*  two\\nlines\n")
         self.assertEqual(len(self.objects("peek", "a.db", "--limit", "15")), 15)
         self.assertEqual(self.objects("peek", "a.db", "--limit", "1")[0]["trace_id"], "tr")
@@ -506,24 +669,35 @@ class Look(QueueCase):
         self.queue("push", "a.db", "3", "--queue", "a")
         self.queue("push", "a.db", "4", "--queue", "a", "--delay", "1h")
         self.assertRegex(self.queue("stat", "a.db"),
-                         r"\AQUEUE +READY +LEASED +DELAYED +DEAD  OLDEST\na +1 +0 +1 +0  \S+ s\nb +2 +0 +0 +0  \S+ s\n\Z")
+                         r"\AQUEUE +READY +LEASED +DELAYED +RETRY +DEAD  OLDEST\na +1 +0 +1 +0 +0  \S+ s\n"
+                         r"b +2 +0 +0 +0 +0  \S+ s\n\Z")
         out = self.objects("stat", "a.db")
         self.assertEqual([(o["queue"], o["ready"], o["leased"], o["delayed"], o["dead_letters"]) for o in out],
                          [("a", 1, 0, 1, 0), ("b", 2, 0, 0, 0)])
         self.assertLess(abs(out[0]["oldest_ms"] / 1000 - time.time()), 60)
         self.assertEqual([o["queue"] for o in self.objects("stat", "a.db", "--queue", "b")], ["b"])
 
+    def test_a_message_whose_delay_is_over_is_ready(self):
+        self.queue("push", "a.db", "m", "--delay", "300ms")
+        self.queue("push", "a.db", "n", "--delay", "1h")
+        self.assertEqual([(s["ready"], s["delayed"], "oldest_ms" in s) for s in [self.stat()]], [(0, 2, False)])
+        time.sleep(0.4)
+        self.assertEqual([(s["ready"], s["delayed"], "oldest_ms" in s) for s in [self.stat()]], [(1, 1, True)])
+        self.assertEqual([(m["payload"], m["state"]) for m in self.objects("peek", "a.db")],
+                         [("m", "ready"), ("n", "delayed")])
+        self.assertEqual(self.queue("pop", "a.db"), "m\n")
+
     def test_stat_is_of_workers_that_are_no_queues_too(self):
         def put(table, key, val):
-            self.db("put", "a.db", "--table", str(table), "--hex", key.hex(), val.hex())
+            self.db("put", "a.db", "--table", str(table), "--force", "--hex", key.hex(), val.hex())
 
         self.queue("push", "a.db", "q", "--queue", "q")
         for seq in (1, 2):
             put(1, struct.pack(">QQ", 7, NORMAL | seq), command_test.message(b"m%d" % seq, b"hi", to=7))
         put(4, struct.pack(">QQ", NORMAL | 1 << 50, 1), command_test.message(b"t", b"later", to=9))
         put(6, struct.pack(">QQ", 8, NORMAL | 3), b"no letter that decodes")
-        text = (r"\AQUEUE +READY +LEASED +DELAYED +DEAD  OLDEST\nq +1 +0 +0 +0  \S+ s\nworker 7 +2 +0 +0 +0  [^\n]+\n"
-                r"worker 8 +0 +0 +0 +1  -\nworker 9 +0 +0 +1 +0  -\n\Z")
+        text = (r"\AQUEUE +READY +LEASED +DELAYED +RETRY +DEAD  OLDEST\nq +1 +0 +0 +0 +0  \S+ s\nworker 7 +2 +0 +0 +0 +0  [^\n]+\n"
+                r"worker 8 +0 +0 +0 +0 +1  -\nworker 9 +0 +0 +1 +0 +0  -\n\Z")
         figures = [("q", None, 1, 0, 0), (None, 7, 2, 0, 0), (None, 8, 0, 0, 1), (None, 9, 0, 1, 0)]
         for owned in (False, True):
             if owned:
@@ -547,7 +721,7 @@ class Look(QueueCase):
         self.assertEqual(self.stat()["dead_letters"], 3)
         self.assertEqual(self.queue("pop", "a.db"), "x\n")
         self.assertEqual(self.queue("pop", "a.db", "--exec", "cat"), "y")
-        self.fails(1, "put back after attempt 1", "queue", "pop", "a.db", "--exec", "false")
+        self.fails(1, "put back after attempt 1", "queue", "pop", "a.db", *FOUR_AT_ONCE, "--exec", "false")
         numbers = [o["seq"] for o in self.objects("dlq list", "a.db")]
         self.assertIn("dead1", self.queue("dlq show", "a.db", str(numbers[0])))
         self.queue("dlq replay", "a.db", str(numbers[0]))
@@ -576,7 +750,7 @@ class Letters(QueueCase):
         self.assertEqual((result.returncode, result.stdout, result.stderr), (0, b"", b"there are no dead letters\n"))
         self.queue("pop", "a.db")
         self.queue("push", "a.db", "lines\nof text", "--id", "order-7", "--trace", "tr")
-        self.run_("queue", "pop", "a.db", "--count", "4", "--exec", "exit 3")
+        self.run_("queue", "pop", "a.db", "--count", "4", *FOUR_AT_ONCE, "--exec", "exit 3")
         text = self.queue("dlq list", "a.db")
         self.assertRegex(text, r"\AQUEUE +SEQ +ATTEMPTS +AGE +ID +PAYLOAD +ERROR\n"
                                r"default +5 +4 +\S+ s  order-7 +lines\\nof text +exit code 3\n\Z")
@@ -627,7 +801,7 @@ class Letters(QueueCase):
     def test_all_can_be_of_one_queue(self):
         for queue in ("one", "two"):
             self.queue("push", "a.db", queue, "--queue", queue)
-            self.run_("queue", "pop", "a.db", "--queue", queue, "--count", "4", "--exec", "false")
+            self.run_("queue", "pop", "a.db", "--queue", queue, "--count", "4", *FOUR_AT_ONCE, "--exec", "false")
         self.assertEqual([o["queue"] for o in self.objects("dlq list", "a.db")], ["one", "two"])
         self.assertEqual([o["queue"] for o in self.objects("dlq list", "a.db", "--queue", "two")], ["two"])
         self.queue("dlq drop", "a.db", "--all", "--queue", "two", "--yes")
@@ -638,7 +812,7 @@ class Letters(QueueCase):
         # Worker 7 is no queue: what a program left there.
         key = struct.pack(">QQ", 7, NORMAL | 77)
         value = b"DLQ0" + struct.pack("<iII", 6, 2, 5) + b"noise"
-        self.db("put", "a.db", "-t", "6", key.hex(), value.hex(), "--hex")
+        self.db("put", "a.db", "-t", "6", key.hex(), value.hex(), "--hex", "--force")
         self.assertRegex(self.queue("dlq list", "a.db"), r"\nworker 7 +77 +2 +-  \(not a message\) +noise  ")
         self.assertIn("not a message; its bytes:\nnoise\n", self.queue("dlq show", "a.db", "77"))
         letter = self.objects("dlq list", "a.db")[0]
@@ -658,7 +832,7 @@ class Letters(QueueCase):
                                           1700000000000, 0, len(name), 0xFFFFFFFF, len(payload)) + name + payload
             key = struct.pack(">QQ", 1 << 32 | 1, NORMAL | (1000000 + i))
             rows.append(f"{key.hex()}\t{(b'DLQ0' + struct.pack('<iII', 4, 4, len(frame)) + frame).hex()}\n")
-        self.db("load", "a.db", "-t", "6", "--format", "hex", stdin="".join(rows))
+        self.db("load", "a.db", "-t", "6", "--force", "--format", "hex", stdin="".join(rows))
         self.assertEqual(self.stat()["dead_letters"], 2500)
         self.assertEqual(len(self.queue("dlq replay", "a.db", "--all").split()), 2500)
         self.assertEqual(self.payloads(), ["seed"] + [f"p{i}" for i in range(2500)])

@@ -14,6 +14,7 @@ import time
 import unittest
 
 import command_test
+import habits_test
 import queue_test
 
 SLOW_SECONDS = 5
@@ -21,7 +22,7 @@ SLOW_SECONDS = 5
 
 def find(names):
     loader = unittest.defaultTestLoader
-    return [test for module in (command_test, queue_test)
+    return [test for module in (command_test, habits_test, queue_test)
             for group in loader.loadTestsFromModule(module) for test in group
             if not names or any(name in test.id() for name in names)]
 

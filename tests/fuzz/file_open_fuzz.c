@@ -544,7 +544,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     choice_from_bytes(&choice, data, size);
     Sample *sample = &samples[choice_below(&choice, SAMPLES)];
     bool seal = choice_below(&choice, 8) != 7;
-    bool log = choice_below(&choice, 8) == 7;
+    bool log = choice_below(&choice, 8) == 7 && sample->forge.log_size > 0; /* not closed */
     bed.options.sync_mode = modes[choice_below(&choice, 2)];
     forge_copy(&sample->edited, &sample->forge);
     edit(&choice, sample, log, seal);

@@ -5,6 +5,7 @@
 #include "schema/value_json.h"
 #include "wit_constructs_samples.h"
 #include "wit_runtime_samples.h"
+#include "wit_store_samples.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,6 +51,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     }
     if (find(wanted, "runtime", "schemas/wit/runtime-schema.wit", wit_runtime_samples,
              wit_runtime_sample_count) ||
+        find(wanted, "store", "schemas/wit/store-schema.wit", wit_store_samples,
+             wit_store_sample_count) ||
         find(wanted, "constructs", "tests/schemas/constructs.wit", wit_constructs_samples,
              wit_constructs_sample_count)) {
         return 0;

@@ -2,6 +2,8 @@
  * acknowledged and nothing in part, verifies, and goes on. SAP_TEST_SEED and SAP_TEST_SEEDS repeat
  * and extend. */
 #include "common/config.h"
+#include "sapling/arena_impl.h"
+#include "sapling/disk.h"
 #include "support/choice.h"
 #include "support/crash.h"
 #include "support/expect.h"
@@ -33,6 +35,7 @@ typedef struct Scenario {
     uint64_t checkpoint_bytes;
     uint32_t page_size;
     uint32_t sync_every; /* steps between calls of db_sync(); 0: none */
+    uint32_t full_for;   /* so many steps without room for a log, then as many with it; 0: never */
 } Scenario;
 
 typedef struct Counts {
@@ -111,7 +114,11 @@ static void try_state(Crashing *c, CrashTrace *trace, size_t length, CrashFate f
 
     crash_build(trace, length, fate, &c->rng, c->state.dir);
     c->counts->spoiled += reach_spoil(c->state.path, &c->rng);
+    /* Also where there is still no room. */
+    disk_is_full =
+        c->scenario->full_for != 0 && (mark != 0 || c->early != 0) && rng_chance(&c->rng, 1, 2);
     SapEnv *db = file_bed_open(&c->state);
+    disk_is_full = false;
     c->counts->states++;
     c->counts->messages += file_bed_messages(&c->state) != 0;
     if (mark == 0 && c->early == 0) {
@@ -146,6 +153,7 @@ static void run_steps(const Scenario *scenario, SapEnv *db, CrashTrace *trace, u
                       uint64_t last)
 {
     for (uint64_t n = first; n <= last; n++) {
+        disk_is_full = scenario->full_for != 0 && n / scenario->full_for % 2 == 1;
         int rc = history_step(&scenario->history, db, n);
         EXPECT(rc == SAP_OK, "step %" PRIu64 " answered %d", n, rc);
         if (!scenario->history.async) {
@@ -156,6 +164,7 @@ static void run_steps(const Scenario *scenario, SapEnv *db, CrashTrace *trace, u
             crash_mark(trace, mark_of(n));
         }
     }
+    disk_is_full = false;
 }
 
 static CrashTrace *trace_first_run(Crashing *c)
@@ -222,6 +231,7 @@ static void run_scenario(Scenario scenario, uint64_t default_seeds, bool twice)
         file_bed_start(&c.state);
         choose_options(&scenario, &c.run);
         choose_options(&scenario, &c.state);
+        arena_file_never_shared = seed % 2 == 0; /* as on file systems that share blocks */
         expect_context("%s, SAP_TEST_SEED=%" PRIu64, scenario.name, seed);
         CrashTrace *trace = trace_first_run(&c);
         if (twice) {
@@ -323,6 +333,42 @@ START_TEST(power_cut_during_and_after_recovery_from_bulk_commits)
 }
 END_TEST
 
+START_TEST(power_cut_on_a_full_disk)
+{
+    run_scenario((Scenario){.name = "full disk",
+                            .history = {.max_value = 5000, .changes = 4, .drain = true},
+                            .steps = 40,
+                            .checkpoint_bytes = 32 * 1024,
+                            .sync_every = 9,
+                            .full_for = 5},
+                 1, false);
+}
+END_TEST
+
+START_TEST(power_cut_on_a_full_disk_during_asynchronous_commits)
+{
+    run_scenario(
+        (Scenario){.name = "full disk, asynchronous commits",
+                   .history = {.max_value = 3000, .changes = 3, .drain = true, .async = true},
+                   .steps = 60,
+                   .checkpoint_bytes = 32 * 1024,
+                   .sync_every = 7,
+                   .full_for = 4},
+        1, false);
+}
+END_TEST
+
+START_TEST(power_cut_on_a_full_disk_during_and_after_recovery)
+{
+    run_scenario((Scenario){.name = "full disk, two power cuts",
+                            .history = {.max_value = 5000, .changes = 4, .drain = true},
+                            .steps = 30,
+                            .checkpoint_bytes = 32 * 1024,
+                            .full_for = 3},
+                 1, true);
+}
+END_TEST
+
 START_TEST(power_cut_with_a_subsystem)
 {
     run_scenario((Scenario){.name = "subsystem",
@@ -365,6 +411,9 @@ int main(void)
     tcase_add_test(tcase, power_cut_during_asynchronous_commits);
     tcase_add_test(tcase, power_cut_during_and_after_recovery);
     tcase_add_test(tcase, power_cut_during_and_after_recovery_from_bulk_commits);
+    tcase_add_test(tcase, power_cut_on_a_full_disk);
+    tcase_add_test(tcase, power_cut_on_a_full_disk_during_asynchronous_commits);
+    tcase_add_test(tcase, power_cut_on_a_full_disk_during_and_after_recovery);
     tcase_add_test(tcase, power_cut_with_a_subsystem);
     tcase_add_test(tcase, power_cut_with_a_subsystem_during_and_after_recovery);
     suite_add_tcase(suite, tcase);

@@ -9,6 +9,7 @@
 #include "common/bytes.h"
 #include "common/config.h"
 #include "common/random.h"
+#include "sapling/arena_impl.h"
 #include "support/choice.h"
 #include "support/crash.h"
 #include "support/expect.h"
@@ -323,6 +324,9 @@ static void choose_options(Killing *killing, Rng *rng)
     options->checkpoint_period_ms = rng_chance(rng, 1, 3) ? 10 : 0;
     killing->threads = SAPLING_THREADED ? 1 + (uint32_t)rng_below(rng, MAX_THREADS) : 1;
     killing->bulk_one_in = rng_chance(rng, 1, 2) ? 30 : 0;
+#if SAP_FAULTS
+    arena_file_never_shared = rng_chance(rng, 1, 2); /* as on file systems that share blocks */
+#endif
 }
 
 /* A file of its own, through some deaths. Returns the commits it holds in the end. */

@@ -65,8 +65,12 @@ typedef struct Member {
 
 static SapQueueOptions options_of(Life *life)
 {
-    return (SapQueueOptions){
-        .lease_ms = LEASE_MS, .retry_budget_max = UINT32_MAX, .file = &life->bed.options};
+    return (SapQueueOptions){.size = sizeof(SapQueueOptions),
+                             .lease_ms = LEASE_MS,
+                             .retry_budget_max = UINT32_MAX,
+                             .retry_backoff_ms = 1,
+                             .retry_backoff_max_ms = 4,
+                             .file = &life->bed.options};
 }
 
 /* ---- The child ------------------------------------------------------------------------------ */
@@ -107,7 +111,7 @@ static void handle(Life *life, Rng *rng, SapQueueMessage *message)
         return;
     }
     if (kind == 1) {
-        int rc = sap_queue_fail(life->queue, message, SAP_BUSY, (int64_t)rng_below(rng, 2));
+        int rc = sap_queue_fail(life->queue, message, SAP_BUSY, (int64_t)rng_below(rng, 3) - 1);
         EXPECT(rc == SAP_OK || rc == SAP_CONFLICT, "fail answered %d", rc);
         return;
     }

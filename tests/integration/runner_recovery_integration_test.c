@@ -86,10 +86,13 @@ static int shop_handle(SapRunnerHostV0 *host, const SapRunnerV0Message *msg, voi
 
 static SapRunnerV0WorkerConfig shop_config(Shop *shop, int64_t worker_id)
 {
+    static const SapRunnerV0Policy policy = {.retry_budget_max = 4, .retry_backoff_ms = 20};
+
     return (SapRunnerV0WorkerConfig){
         .runner = {.db = shop->db,
                    .worker_id = worker_id,
                    .bootstrap_schema_if_missing = 1,
+                   .policy = &policy,
                    .time = {.now_ms = shop_now, .ctx = shop}},
         .handler = {.atomic = shop_handle, .ctx = shop},
         .max_batch = 2,
@@ -367,10 +370,12 @@ static int count_forwarded(const void *frame, uint32_t frame_len, uint64_t seq, 
 static void ending_worker(Ending *ending, SapEnv *db, int64_t worker_id, bool forwards,
                           SapRunnerV0Worker *worker)
 {
+    static const SapRunnerV0Policy policy = {.retry_budget_max = BUDGET};
     SapRunnerV0WorkerConfig config = {
         .runner = {.db = db,
                    .worker_id = worker_id,
                    .bootstrap_schema_if_missing = 1,
+                   .policy = &policy,
                    .time = {.now_ms = ending_now, .ctx = ending}},
         .handler = {.atomic = send_two, .ctx = ending},
         .max_idle_sleep_ms = 60000,
@@ -478,7 +483,8 @@ static void claim_once_more_and_end(void *arg)
 {
     Ending *ending = arg;
     SapEnv *db = file_bed_open(&ending->bed);
-    SapRunnerV0ClaimOptions options = {.worker_id = 2, .owner = 98, .now_ms = ending->now_ms};
+    SapRunnerV0ClaimOptions options = {
+        .worker_id = 2, .owner = 98, .now_ms = ending->now_ms, .retry_budget_max = BUDGET};
     SapRunnerV0Claim claim;
     SapTxnCtx *txn = NULL;
     uint32_t count = 0;
@@ -599,6 +605,8 @@ static void open_shop(Killing *killing)
     killing->db = file_bed_open(&killing->bed);
     sap_runner_v0_policy_default(&policy);
     policy.lease_ttl_ms = LEASE_MS;
+    policy.retry_budget_max = 4;
+    policy.retry_backoff_ms = 1;
     if (killing->gated) {
         EXPECT_RC(sap_runner_v0_db_gate_init(&killing->gate), SAP_OK);
     }

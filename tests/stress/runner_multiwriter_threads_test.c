@@ -164,6 +164,8 @@ static void start_workers(Stress *stress, Server *servers, bool gated)
     sap_runner_v0_policy_default(&policy);
     policy.lease_ttl_ms = LEASE_MS;
     policy.attempt_max_retries = 20;
+    policy.retry_budget_max = 4;
+    policy.retry_backoff_ms = -1;
     if (gated) {
         EXPECT_RC(sap_runner_v0_db_gate_init(&stress->gate), SAP_OK);
     }

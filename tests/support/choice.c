@@ -67,5 +67,10 @@ uint64_t choice_seed_count(uint64_t default_count)
     if (text != NULL) {
         return strtoull(text, NULL, 0);
     }
-    return getenv("SAP_TEST_SEED") != NULL ? 1 : default_count;
+    if (getenv("SAP_TEST_SEED") != NULL) {
+        return 1;
+    }
+    text = getenv("SAP_TEST_SHARE");
+    uint64_t share = text != NULL ? strtoull(text, NULL, 0) : 1;
+    return share > 1 ? (default_count + share - 1) / share : default_count;
 }

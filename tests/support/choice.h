@@ -31,7 +31,8 @@ bool choice_one_in(Choice *choice, uint32_t n);
 bool choice_is_used_up(const Choice *choice);
 
 /* The first seed and how many: SAP_TEST_SEED and SAP_TEST_SEEDS, or 1 and `default_count`. With
- * SAP_TEST_SEED alone it is one seed: that one again. */
+ * SAP_TEST_SEED alone it is one seed: that one again. With SAP_TEST_SHARE=N, where neither is set,
+ * it is an N-th of `default_count`, rounded up. */
 uint64_t choice_first_seed(void);
 uint64_t choice_seed_count(uint64_t default_count);
 

@@ -70,13 +70,8 @@ static void put_chosen(Driver *d, Level *level, size_t table, unsigned flags, in
 static int expected_put(Driver *d, Level *level, size_t table, bool overwrites)
 {
     ModelTable *rows = table_of(level, table);
-    bool key_there = model_find(rows, d->key, d->key_len) != NULL;
-    bool pair_there = model_find_pair(rows, d->key, d->key_len, d->val, d->val_len) != NULL;
 
-    if (!overwrites && key_there) {
-        return SAP_EXISTS;
-    }
-    return has_pairs(table) && pair_there ? SAP_EXISTS : SAP_OK;
+    return !overwrites && model_find(rows, d->key, d->key_len) != NULL ? SAP_EXISTS : SAP_OK;
 }
 
 void driver_op_put(Driver *d, Level *level)

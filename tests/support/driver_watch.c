@@ -92,6 +92,7 @@ static void expect_told(Driver *d, Watched *w, const Model *before, const Model 
         const ModelRow *is = model_find(&now->tables[w->table], key->bytes, key->key_len);
         const ModelRow *was = model_find(&before->tables[w->table], key->bytes, key->key_len);
         if (told_of(w, at, key)) {
+            EXPECT(is != NULL || was != NULL, "a watch was told of key %zu, which never was", i);
             expect_value(&w->events.list[at++], is);
         } else {
             EXPECT(same_value(is, was), "a watch was not told of key %zu of %zu", i, keys->count);

@@ -17,6 +17,7 @@
 #define SAPLING_TESTS_ERRANDS_H
 
 #include "sapling/runner_v0.h"
+#include "sapling/sapling.h"
 #include "support/choice.h"
 
 #include <stdbool.h>

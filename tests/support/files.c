@@ -1,10 +1,12 @@
 #include "support/files.h"
 
+#include "common/mem.h"
 #include "support/crash.h"
 #include "support/expect.h"
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +52,7 @@ const SapComparator *files_comparators(void)
 void file_bed_start(FileBed *bed)
 {
     memset(bed, 0, sizeof *bed);
+    bed->live_before = mem_live_total();
     crash_dir_make(bed->dir, sizeof bed->dir, true);
     snprintf(bed->path, sizeof bed->path, "%s/db", bed->dir);
     EXPECT(pthread_mutex_init(&bed->lock, NULL) == 0, "no mutex");
@@ -64,6 +67,21 @@ void file_bed_end(FileBed *bed)
 {
     crash_dir_remove(bed->dir);
     pthread_mutex_destroy(&bed->lock);
+}
+
+void file_bed_start_small(FileBed *bed)
+{
+    file_bed_start(bed);
+    bed->options.checkpoint_bytes = 4 << 20; /* segments follow it */
+}
+
+void file_bed_end_clean(FileBed *bed)
+{
+    size_t live_before = bed->live_before;
+
+    file_bed_end(bed);
+    EXPECT(mem_live_total() == live_before, "%zu bytes in use instead of %zu", mem_live_total(),
+           live_before);
 }
 
 int file_bed_try(FileBed *bed, SapEnv **db_out)
@@ -83,6 +101,22 @@ SapEnv *file_bed_open(FileBed *bed)
 void file_bed_close(SapEnv *db)
 {
     EXPECT_RC(sap_db_close(db), SAP_OK);
+}
+
+int file_bed_put(SapEnv *db, const char *key, const void *val, uint32_t val_len)
+{
+    SapTxnCtx *txn = NULL;
+    int rc = sap_txn_begin_rc(db, NULL, 0, &txn);
+
+    if (rc == SAP_OK) {
+        rc = sap_txn_put(txn, key, (uint32_t)strlen(key), val, val_len);
+        if (rc == SAP_OK) {
+            rc = sap_txn_commit(txn);
+        } else {
+            sap_txn_abort(txn);
+        }
+    }
+    return rc;
 }
 
 uint32_t file_bed_messages(FileBed *bed)
@@ -327,4 +361,31 @@ void files_in_child(void (*fn)(void *arg), void *arg)
     int status = files_run_child(fn, arg);
 
     EXPECT(status == 0, "the child failed with status %d", status);
+}
+
+pid_t files_start_child(void (*fn)(void *arg), void *arg)
+{
+    int ready[2];
+    char byte;
+
+    EXPECT(pipe(ready) == 0, "no pipe");
+    pid_t pid = fork();
+    EXPECT(pid >= 0, "no process");
+    if (pid == 0) {
+        fn(arg);
+        EXPECT(write(ready[1], "r", 1) == 1, "no pipe");
+        for (;;) {
+            pause();
+        }
+    }
+    EXPECT(read(ready[0], &byte, 1) == 1, "the child has ended");
+    (void)close(ready[0]);
+    (void)close(ready[1]);
+    return pid;
+}
+
+void files_kill(pid_t pid)
+{
+    EXPECT(kill(pid, SIGKILL) == 0, "process %d cannot be killed", (int)pid);
+    EXPECT(waitpid(pid, NULL, 0) == pid, "process %d cannot be waited for", (int)pid);
 }

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 enum { FILES_DIR_MAX = 100, FILES_PATH_MAX = 160, FILES_MESSAGE_MAX = 2048 };
 
@@ -21,6 +22,7 @@ typedef struct FileBed {
     char dir[FILES_DIR_MAX];
     char path[FILES_PATH_MAX];
     SapOpenOptions options;          /* for file_bed_open(); the test changes what it likes */
+    size_t live_before;              /* bytes in use at the start */
     pthread_mutex_t lock;            /* what follows */
     char message[FILES_MESSAGE_MAX]; /* the last */
     uint32_t messages;
@@ -30,11 +32,17 @@ typedef struct FileBed {
  * comparators, and messages noted in the bed. Release with file_bed_end(), which removes all. */
 void file_bed_start(FileBed *bed);
 void file_bed_end(FileBed *bed);
+/* As the first, with small log segments, for tests that open their file often. */
+void file_bed_start_small(FileBed *bed);
+/* As file_bed_end(), and expects that the memory in use is what it was at the start. */
+void file_bed_end_clean(FileBed *bed);
 
 /* Opens by the bed's options; the second must succeed. */
 int file_bed_try(FileBed *bed, SapEnv **db_out);
 SapEnv *file_bed_open(FileBed *bed);
 void file_bed_close(SapEnv *db);
+/* Puts a row in a transaction of its own; returns the first code that is not SAP_OK. */
+int file_bed_put(SapEnv *db, const char *key, const void *val, uint32_t val_len);
 
 /* How many messages there were since the last call, or the start. */
 uint32_t file_bed_messages(FileBed *bed);
@@ -64,6 +72,11 @@ uint64_t files_size(const char *dir, const char *prefix);
 int files_run_child(void (*fn)(void *arg), void *arg);
 /* The same; the child must not fail. */
 void files_in_child(void (*fn)(void *arg), void *arg);
+
+/* Starts a process of its own that runs `fn` and then waits until it is killed: what `fn` opened stays
+ * open. Returns when `fn` has ended. End it with files_kill(). */
+pid_t files_start_child(void (*fn)(void *arg), void *arg);
+void files_kill(pid_t pid);
 
 /* The whole file; caller frees. Aborts if there is none. */
 uint8_t *files_read(const char *path, size_t *size_out);

@@ -35,7 +35,7 @@ void forge_read(Forge *forge, const char *path)
     EXPECT(forge->data_size >= FILE_HEADER, "the file is too short");
     find_meta(forge);
     forge->data_size = (size_t)forge->meta.high * forge->meta.page_size;
-    if (meta_without_log(&forge->meta)) {
+    if (forge->meta.closed) {
         forge->log = calloc(1, 1);
         EXPECT(forge->log != NULL, "no memory");
         return;

@@ -20,6 +20,7 @@ typedef struct History {
     uint32_t open_one_in;    /* steps that open a table instead; 0: none */
     uint32_t restore_one_in; /* steps that restore a stream instead; 0: none */
     bool async;              /* commits do not wait */
+    bool drain;              /* transactions may use the room kept for draining */
     bool tally;              /* the DB has the subsystem of tally.h, which changes too */
 } History;
 

@@ -109,10 +109,9 @@ void mirror_put(Mirror *m, size_t table, const void *key, uint32_t key_len, cons
 {
     ModelTable *rows = mirror_table(m, table);
     int rc = sap_txn_put_dbi(mirror_txn(m), rows->dbi, key, key_len, val, val_len);
-    int expected = model_put(rows, key, key_len, val, val_len) ? SAP_OK : SAP_EXISTS;
 
-    EXPECT(rc == expected, "a put of %u and %u bytes answered %d instead of %d", key_len, val_len,
-           rc, expected);
+    (void)model_put(rows, key, key_len, val, val_len);
+    EXPECT(rc == SAP_OK, "a put of %u and %u bytes answered %d", key_len, val_len, rc);
 }
 
 void mirror_put_text(Mirror *m, size_t table, const char *key, const char *val)

@@ -5,6 +5,7 @@
 #define SAPLING_TESTS_POST_H
 
 #include "sapling/runner_v0.h"
+#include "sapling/sapling.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 """Compile and run what the documents show, so that no example in them rots.
 
 Every block marked ```c in docs/reference, docs/tutorial and README.md is one of
-  a program    it has a main(): compiled, linked with build/libsapling.a and run in a scratch
+  a program    it has a main(): compiled, linked with build/libsapling-runtime.a and run in a scratch
                directory. It must exit 0 and, if the next block is ```text, print that.
   a unit       it begins with #include or /*: compiled as it stands.
   a sketch     it begins with #include and goes on with calls: compiled with these headers alone, the
@@ -28,12 +28,13 @@ import tempfile
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 PAGES = ("docs/reference", "docs/tutorial")
-LIBRARY = "build/libsapling.a"
+LIBRARY = "build/libsapling-runtime.a"
 WARNINGS = ["-Wall", "-Wextra", "-Werror", "-Wno-unused"]
 RUN_SECONDS = 60
 
 CONTEXT = """#include <sapling/queue.h>
 #include <sapling/sapling.h>
+#include <sapling/store.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,7 +149,7 @@ def compile_block(block, scratch):
     program = None
     if block.kind == "program":
         program = os.path.join(scratch, "program")
-        command += ["-g", "-o", program, os.path.join(ROOT, LIBRARY), "-lxxhash", "-pthread"]
+        command += ["-g", "-o", program, os.path.join(ROOT, LIBRARY), "-lsodium", "-lxxhash", "-pthread"]
     else:
         command += ["-fsyntax-only"]
     result = subprocess.run(command, capture_output=True, text=True, check=False)

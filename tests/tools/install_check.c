@@ -3,6 +3,7 @@
 #include "sapling/sapling.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #ifdef SAPLING_NO_SHORT_NAMES
 typedef struct DB {
@@ -35,7 +36,7 @@ static int store_row(void)
 int main(void)
 {
     const char *text = sap_strerror(store_row());
-    if (text == NULL || text[0] == '\0')
+    if (text == NULL || text[0] == '\0' || strcmp(sap_version(), SAPLING_VERSION) != 0)
         return 1;
     return puts(text) < 0 ? 1 : 0;
 }

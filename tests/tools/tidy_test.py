@@ -267,6 +267,20 @@ class TidyTest(unittest.TestCase):
                     "    turned = x << 24 | x >> 40;\n}\n")
         self.assertEqual(self.findings(), [])
 
+    # descriptors
+    def test_opening_without_fd_h_is_reported(self):
+        for code in ('x = open("a", 0);', "x = socket(1, 2, 3);", "x = accept4(x, 0, 0, 0);",
+                     'd = opendir(".");', 'f = fopen("a", "r");', "pipe2(two, 0);"):
+            with self.subTest(code=code):
+                self.write("src/common/table.c", CLEAN["src/common/table.c"])
+                line = self.append("src/common/table.c", f"static int f(void)\n{{\n    {code}\n}}\n")
+                self.assert_only("src/common/table.c", line + 2, "descriptors")
+
+    def test_opening_through_fd_h_is_fine(self):
+        self.append("src/common/table.c", 'static int f(void)\n{\n    x = fd_raise(socket(1, 2, 3));\n'
+                    '    x = fd_open("a", 0, 0);\n    x = calls->open(1);\n}\n')
+        self.assertEqual(self.findings(), [])
+
     # unreferenced
     def test_header_nobody_includes_is_reported(self):
         self.write("src/common/lonely.h", "int x;\n")
@@ -346,6 +360,17 @@ class TidyTest(unittest.TestCase):
         line = self.append("include/sapling/sapling.h", "SAP_API void sap_cursor_close(void *cursor);\n")
         self.write("tools/exported-symbols.txt", "sap_cursor_close\nsap_strerror\nsap_txn_put\n")
         self.assert_only("include/sapling/sapling.h", line, "short-names")
+
+    # version
+    def test_version_that_differs_from_its_macros_is_reported(self):
+        macros = "".join(f"#define SAPLING_VERSION_{part} {number}\n"
+                         for part, number in (("MAJOR", 1), ("MINOR", 22), ("PATCH", 3)))
+        self.write("include/sapling/version.h", "#ifndef V_H\n#define V_H\n" + macros + "#endif\n")
+        self.append("src/common/table.c", '#include "sapling/version.h"\n')
+        self.write("VERSION", "1.22.3\n")
+        self.assertEqual(self.findings(), [])
+        self.write("VERSION", "1.22.4\n")
+        self.assert_only("include/sapling/version.h", 1, "version")
 
     # length
     def test_long_function_is_reported(self):

@@ -9,6 +9,7 @@ import csv
 import glob
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -159,8 +160,9 @@ def compiled(directory):
     files = sorted(os.path.join(directory, f) for f in os.listdir(directory) if f.endswith(".c"))
     flags = ("-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Werror -std=c11 -fsyntax-only "
              "-D_GNU_SOURCE -Isrc -Iinclude -Igenerated -Itests").split()
+    compiler = shlex.split(os.environ.get("CC", "cc"))
     return [line for name in files
-            for line in run(os.environ.get("CC", "cc"), *flags, f"-I{directory}", name).stderr.splitlines()[:4]]
+            for line in run(*compiler, *flags, f"-I{directory}", name).stderr.splitlines()[:4]]
 
 
 def text_of_a_schema_is_only_text(tool, _):

@@ -206,7 +206,7 @@ static int64_t after_time(void *ctx)
 
 START_TEST(times_outside_the_48_bits_give_the_lowest_ids_or_none)
 {
-    Clock clock = {before_1970, NULL, NULL, NULL};
+    Clock clock = {.wall_ms = before_1970};
     IdGen gen;
     Id128 id, last;
 

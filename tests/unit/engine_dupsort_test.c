@@ -100,15 +100,50 @@ START_TEST(pairs_are_sorted_by_key_and_then_by_value)
 }
 END_TEST
 
-START_TEST(a_pair_that_is_there_exists)
+START_TEST(putting_a_pair_that_is_there_succeeds)
 {
     mirror_begin(&m);
     put_fruit();
-    ck_assert_int_eq(sap_txn_put_dbi(mirror_txn(&m), DUP, "apple", 5, "red", 3), SAP_EXISTS);
+    ck_assert_int_eq(sap_txn_put_dbi(mirror_txn(&m), DUP, "apple", 5, "red", 3), SAP_OK);
     ck_assert_int_eq(sap_txn_put_flags_dbi(mirror_txn(&m), DUP, "apple", 5, "red", 3, 0, NULL),
-                     SAP_EXISTS);
+                     SAP_OK);
+    mirror_compare(&m);
+    ck_assert_int_eq(
+        sap_txn_put_flags_dbi(mirror_txn(&m), DUP, "apple", 5, "red", 3, SAP_NOOVERWRITE, NULL),
+        SAP_EXISTS);
     mirror_compare(&m);
     mirror_commit(&m);
+}
+END_TEST
+
+START_TEST(putting_a_pair_that_is_there_changes_nothing)
+{
+    const void *before = NULL;
+    const void *after = NULL;
+    uint32_t len = 0;
+    SapStat was;
+    SapStat is;
+
+    mirror_begin(&m);
+    put_fruit();
+    mirror_commit(&m);
+    ck_assert_int_eq(sap_db_stat(m.db, &was), SAP_OK);
+
+    mirror_begin(&m);
+    SapCursor *cur = cursor();
+    seek_pair(cur, "apple", "red");
+    ck_assert_int_eq(sap_cursor_get(cur, NULL, NULL, &before, &len), SAP_OK);
+    ck_assert_int_eq(sap_txn_put_dbi(mirror_txn(&m), DUP, "apple", 5, "red", 3), SAP_OK);
+    ck_assert_int_eq(sap_txn_put_dbi(mirror_txn(&m), DUP, "apple", 5, "green", 5), SAP_OK);
+    /* No page was copied: the value lies where it lay. */
+    ck_assert_int_eq(sap_cursor_get(cur, NULL, NULL, &after, &len), SAP_OK);
+    ck_assert_ptr_eq(before, after);
+    ck_assert_uint_eq(sap_db_num_pages(m.db), was.num_pages);
+    sap_cursor_close(cur);
+    mirror_commit(&m);
+    /* And there was nothing to commit. */
+    ck_assert_int_eq(sap_db_stat(m.db, &is), SAP_OK);
+    ck_assert_uint_eq(is.txnid, was.txnid);
 }
 END_TEST
 
@@ -535,7 +570,7 @@ START_TEST(set_dupsort_makes_an_empty_plain_table_a_dupsort_one)
     mirror_begin(&m);
     ck_assert_int_eq(sap_txn_put_dbi(mirror_txn(&m), 50, "k", 1, "1", 1), SAP_OK);
     ck_assert_int_eq(sap_txn_put_dbi(mirror_txn(&m), 50, "k", 1, "2", 1), SAP_OK);
-    ck_assert_int_eq(sap_txn_put_dbi(mirror_txn(&m), 50, "k", 1, "2", 1), SAP_EXISTS);
+    ck_assert_int_eq(sap_txn_put_dbi(mirror_txn(&m), 50, "k", 1, "2", 1), SAP_OK);
     SapCursor *cur = sap_cursor_open_dbi(mirror_txn(&m), 50);
     ck_assert_int_eq(sap_cursor_first(cur), SAP_OK);
     expect_at(cur, "k", "2");
@@ -550,7 +585,7 @@ START_TEST(set_dupsort_works_for_dbi_0)
     ck_assert_int_eq(sap_dbi_set_dupsort(m.db, 0, NULL, NULL), SAP_OK);
     mirror_begin(&m);
     ck_assert_int_eq(sap_txn_put(mirror_txn(&m), "k", 1, "1", 1), SAP_OK);
-    ck_assert_int_eq(sap_txn_put(mirror_txn(&m), "k", 1, "1", 1), SAP_EXISTS);
+    ck_assert_int_eq(sap_txn_put(mirror_txn(&m), "k", 1, "1", 1), SAP_OK);
     ck_assert_int_eq(sap_txn_put(mirror_txn(&m), "k", 1, "2", 1), SAP_OK);
 }
 END_TEST
@@ -877,7 +912,8 @@ int main(void)
     tcase_set_timeout(tcase, TIMEOUT_S);
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, pairs_are_sorted_by_key_and_then_by_value);
-    tcase_add_test(tcase, a_pair_that_is_there_exists);
+    tcase_add_test(tcase, putting_a_pair_that_is_there_succeeds);
+    tcase_add_test(tcase, putting_a_pair_that_is_there_changes_nothing);
     tcase_add_test(tcase, get_gives_the_first_value_of_a_key);
     tcase_add_test(tcase, nooverwrite_asks_for_the_key_and_not_for_the_pair);
     tcase_add_test(tcase, what_has_no_meaning_for_pairs_is_refused);

@@ -183,7 +183,7 @@ START_TEST(calls_that_change_nothing_record_nothing)
     EXPECT_RC(sap_txn_put_dbi(r.txn, PAIRS, "k", 1, "v", 1), SAP_OK);
     size_t len = r.db->effects.len;
     EXPECT_RC(sap_txn_put_flags(r.txn, "k", 1, "w", 1, SAP_NOOVERWRITE, NULL), SAP_EXISTS);
-    EXPECT_RC(sap_txn_put_dbi(r.txn, PAIRS, "k", 1, "v", 1), SAP_EXISTS);
+    EXPECT_RC(sap_txn_put_dbi(r.txn, PAIRS, "k", 1, "v", 1), SAP_OK); /* is there */
     EXPECT_RC(sap_txn_put_if(r.txn, 0, "k", 1, "w", 1, "x", 1), SAP_CONFLICT);
     EXPECT_RC(sap_txn_del(r.txn, "absent", 6), SAP_NOTFOUND);
     EXPECT_RC(sap_txn_del_dup_dbi(r.txn, PAIRS, "k", 1, "w", 1), SAP_NOTFOUND);

@@ -3,6 +3,8 @@
  * final. */
 #include "common/fault.h"
 #include "common/mem.h"
+#include "sapling/arena_impl.h"
+#include "sapling/dbfile.h"
 #include "sapling/disk.h"
 #include "support/expect.h"
 #include "support/files.h"
@@ -25,6 +27,7 @@ enum {
     STEPS = 5,
     ALL_STEPS = SETUP_STEPS + STEPS + 2,
     CHECKPOINT_BYTES = 1 << 20, /* none by itself, and small segments */
+    PATIENCE_MS = 20000,
 };
 
 #if SAP_FAULTS
@@ -51,6 +54,7 @@ typedef struct Scenario {
     History history;
     bool with_log; /* the file was not closed before */
     bool new_file;
+    bool copies; /* pages are stored to copies, as on file systems that share blocks */
     uint64_t checkpoint_bytes; /* 0: CHECKPOINT_BYTES */
     uint64_t max_trials; /* 0: until nothing fires; else that many, for work in the background */
     /* Does what is to fail; armed by trial_arm(). Ends with the DB closed or trial->db open. */
@@ -209,11 +213,33 @@ static void count_event(void *ctx, const DiskEvent *event)
     }
 }
 
+/* What the background thread was at when the handle failed has come to its end: it takes the nudge when
+ * it begins its next round, in which it finds the handle failed. */
+static void finish_background(SapEnv *db)
+{
+#if SAPLING_THREADED
+    DbFile *file = db->file;
+
+    mutex_lock(&file->lock);
+    EXPECT(atomic_load(&file->failed) && file->running, "the handle has not failed");
+    atomic_store(&file->nudged, true);
+    cond_broadcast(&file->changed);
+    mutex_unlock(&file->lock);
+    for (int ms = 0; atomic_load(&file->nudged); ms++) {
+        EXPECT(ms < PATIENCE_MS, "the background thread does not come to an end");
+        usleep(1000);
+    }
+#else
+    (void)db;
+#endif
+}
+
 static void expect_dead_handle(Trial *trial)
 {
     SapEnv *db = trial->db;
     SapTxnCtx *txn = NULL;
 
+    finish_background(db);
     atomic_store(&disk_events, 0);
     disk_trace_set(count_event, NULL);
     EXPECT_RC(sap_txn_begin_rc(db, NULL, 0, &txn), SAP_IO);
@@ -346,6 +372,7 @@ static void prepare(Trial *trial, const Scenario *scenario)
         files_in_child(prepare_steps, trial);
     }
     trial->before = image_take(trial->bed.dir);
+    arena_file_never_shared = scenario->copies;
 }
 
 static void fail_everywhere(const Scenario *scenario)
@@ -376,6 +403,7 @@ static void fail_everywhere(const Scenario *scenario)
         EXPECT(fired != 0, "nothing failed");
     }
     ck_assert_uint_gt(all, 0);
+    arena_file_never_shared = false;
     image_free(trial->before);
     file_bed_end(&trial->bed);
     free(trial->truth);
@@ -433,6 +461,15 @@ START_TEST(committing_in_bulk)
 }
 END_TEST
 
+START_TEST(committing_what_drains)
+{
+    fail_everywhere(
+        &(Scenario){.name = "drain",
+                    .history = {.seed = 14, .max_value = 9000, .changes = 4, .drain = true},
+                    .run = run_steps});
+}
+END_TEST
+
 START_TEST(syncing)
 {
     fail_everywhere(
@@ -452,6 +489,36 @@ START_TEST(checkpoints_in_the_background)
     fail_everywhere(&(Scenario){.name = "background",
                                 .history = {.seed = 9, .max_value = 9000},
                                 .checkpoint_bytes = 16 * 1024,
+                                .max_trials = 40,
+                                .run = run_everything});
+}
+END_TEST
+
+START_TEST(syncing_copies_of_pages)
+{
+    fail_everywhere(&(Scenario){.name = "copies, sync",
+                                .history = {.seed = 11, .max_value = 9000},
+                                .copies = true,
+                                .run = run_sync});
+}
+END_TEST
+
+START_TEST(committing_copies_of_pages_in_bulk)
+{
+    fail_everywhere(
+        &(Scenario){.name = "copies, bulk",
+                    .history = {.seed = 12, .max_value = 9000, .changes = 4, .bulk_one_in = 2},
+                    .copies = true,
+                    .run = run_steps});
+}
+END_TEST
+
+START_TEST(checkpoints_of_copies_in_the_background)
+{
+    fail_everywhere(&(Scenario){.name = "copies, background",
+                                .history = {.seed = 13, .max_value = 9000},
+                                .checkpoint_bytes = 16 * 1024,
+                                .copies = true,
                                 .max_trials = 40,
                                 .run = run_everything});
 }
@@ -496,9 +563,13 @@ int main(void)
     tcase_add_test(tcase, committing);
     tcase_add_test(tcase, opening_tables);
     tcase_add_test(tcase, committing_in_bulk);
+    tcase_add_test(tcase, committing_what_drains);
     tcase_add_test(tcase, syncing);
     tcase_add_test(tcase, closing);
     tcase_add_test(tcase, checkpoints_in_the_background);
+    tcase_add_test(tcase, syncing_copies_of_pages);
+    tcase_add_test(tcase, committing_copies_of_pages_in_bulk);
+    tcase_add_test(tcase, checkpoints_of_copies_in_the_background);
     tcase_add_test(tcase, opening_a_file_with_a_subsystem);
     tcase_add_test(tcase, committing_with_a_subsystem);
     tcase_add_test(tcase, closing_with_a_subsystem);

@@ -233,7 +233,7 @@ static void expect_tables(SapEnv *db)
     EXPECT_RC(sap_txn_put_dbi(txn, 4, "x", 1, "y", 1), SAP_ERROR);
     EXPECT_RC(sap_txn_get_ttl_dbi(txn, 3, 4, "t", 1, 999, NULL, NULL), SAP_OK);
     EXPECT_RC(sap_txn_get_ttl_dbi(txn, 3, 4, "t", 1, 1000, NULL, NULL), SAP_NOTFOUND);
-    EXPECT_RC(sap_txn_put_dbi(txn, 2, "k", 1, "y", 1), SAP_EXISTS);
+    EXPECT_RC(sap_txn_put_flags_dbi(txn, 2, "k", 1, "y", 1, SAP_NOOVERWRITE, NULL), SAP_EXISTS);
     EXPECT_RC(sap_txn_put_dbi(txn, 7, "x", 1, "y", 1), SAP_ERROR);
     sap_txn_abort(txn);
     model_expect_verified(db);

@@ -122,10 +122,8 @@ static void change_rows(SapEnv *db, uint32_t round)
             snprintf((char *)big, sizeof big, "%u of %u", n, round);
             EXPECT_RC(sap_txn_put(txn, key, SMALL_KEY, big, BIG - i), SAP_OK);
         }
-        int rc = sap_txn_put_dbi(txn, PAIRS, key, 5, value, 60);
-        EXPECT(rc == SAP_OK || rc == SAP_EXISTS, "put answered %d", rc);
-        rc = sap_txn_put_dbi(txn, PAIRS_BY_LENGTH, key, 5, value, 20 + i);
-        EXPECT(rc == SAP_OK || rc == SAP_EXISTS, "put answered %d", rc);
+        EXPECT_RC(sap_txn_put_dbi(txn, PAIRS, key, 5, value, 60), SAP_OK);
+        EXPECT_RC(sap_txn_put_dbi(txn, PAIRS_BY_LENGTH, key, 5, value, 20 + i), SAP_OK);
         EXPECT_RC(sap_txn_put_ttl_dbi(txn, DATA, EXPIRY, key, SMALL_KEY, value, 80, i + round),
                   SAP_OK);
         EXPECT_RC(sap_txn_put_dbi(txn, REVERSE, key, LONG_KEY, value, 90), SAP_OK);

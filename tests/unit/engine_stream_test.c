@@ -359,7 +359,8 @@ START_TEST(tables_in_byte_order_are_opened_by_a_restore)
     expect_same_bytes(&stream, &again);
     /* With their flags. */
     ck_assert_int_eq(sap_txn_begin_rc(db, NULL, 0, &txn), SAP_OK);
-    ck_assert_int_eq(sap_txn_put_dbi(txn, DUP, "k", 1, "v", 1), SAP_EXISTS);
+    ck_assert_int_eq(sap_txn_put_flags_dbi(txn, DUP, "k", 1, "v", 1, SAP_NOOVERWRITE, NULL),
+                     SAP_EXISTS);
     ck_assert_int_eq(sap_txn_put_dbi(txn, DUP_EMPTY, "k", 1, "v", 1), SAP_OK);
     ck_assert_int_eq(sap_txn_put_dbi(txn, DUP_EMPTY, "k", 1, "w", 1), SAP_OK);
     ck_assert_int_eq(sap_txn_put_dbi(txn, META, "k", 1, "v", 1), SAP_ERROR);

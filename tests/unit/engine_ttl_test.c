@@ -472,7 +472,7 @@ static void sweep_on(uint64_t now, uint64_t max, SapSweepCheckpoint *checkpoint,
 
 START_TEST(a_sweep_goes_on_where_it_stopped)
 {
-    SapSweepCheckpoint checkpoint = {0, 0, 0};
+    SapSweepCheckpoint checkpoint = {0};
 
     put_many(300);
     sweep_on(50, 60, &checkpoint, 60);
@@ -513,7 +513,7 @@ END_TEST
 
 START_TEST(rows_inserted_behind_the_checkpoint_are_swept_too)
 {
-    SapSweepCheckpoint checkpoint = {0, 0, 0};
+    SapSweepCheckpoint checkpoint = {0};
 
     put_many(300);
     sweep_on(80, 100, &checkpoint, 100);
@@ -532,7 +532,7 @@ END_TEST
 
 START_TEST(a_checkpoint_from_an_aborted_sweep_still_finds_every_row)
 {
-    SapSweepCheckpoint checkpoint = {0, 0, 0};
+    SapSweepCheckpoint checkpoint = {0};
 
     put_many(120);
     mirror_begin(&m);
@@ -545,7 +545,7 @@ END_TEST
 
 START_TEST(a_sweep_that_ends_at_its_limit_knows_whether_it_is_done)
 {
-    SapSweepCheckpoint checkpoint = {0, 0, 0};
+    SapSweepCheckpoint checkpoint = {0};
 
     put_many(30);
     sweep_on(UINT64_MAX, 29, &checkpoint, 29);
@@ -762,7 +762,7 @@ END_TEST
 static void expect_unfit(uint32_t data_dbi, uint32_t ttl_dbi)
 {
     SapTxnCtx *txn = mirror_txn(&m);
-    SapSweepCheckpoint checkpoint = {0, 0, 0};
+    SapSweepCheckpoint checkpoint = {0};
     uint64_t deleted = 7;
     const void *val = NULL;
     uint32_t val_len = 0;
@@ -802,7 +802,7 @@ END_TEST
 START_TEST(misuse_is_refused)
 {
     SapTxnCtx *txn = mirror_txn(&m);
-    SapSweepCheckpoint checkpoint = {0, 0, 0};
+    SapSweepCheckpoint checkpoint = {0};
 
     put("k", "v", 50);
     ck_assert_int_eq(sap_txn_put_ttl_dbi(NULL, DATA, META, "k", 1, "v", 1, 5), SAP_ERROR);
@@ -847,7 +847,7 @@ END_TEST
 START_TEST(expiry_by_chance_agrees_with_the_model)
 {
     Choice choice;
-    SapSweepCheckpoint checkpoint = {0, 0, 0};
+    SapSweepCheckpoint checkpoint = {0};
     uint64_t seed = choice_first_seed();
 
     choice_from_seed(&choice, seed);

@@ -1028,20 +1028,119 @@ START_TEST(full_disk_loses_nothing_acknowledged)
 }
 END_TEST
 
-START_TEST(no_room_for_a_segment_is_no_failure_of_the_log)
+START_TEST(refused_permission_loses_nothing_acknowledged)
 {
+    fail_each_io(EACCES);
+}
+END_TEST
+
+START_TEST(segment_that_cannot_be_made_is_no_failure_of_the_log)
+{
+    static const int errs[] = {ENOSPC, EDQUOT, EACCES, EPERM};
     Bed bed;
     WalRecovery report;
 
     bed_start(&bed, 1);
     bed_open(&bed);
     write_blocks(&bed, 3);
-    fault_arm_io_from(1, ENOSPC);
+    fault_arm_io_from(1, errs[_i]);
     ck_assert_int_eq(wal_reserve(bed.wal, SEGMENT), SAP_FULL);
+    ck_assert_int_eq(errno, errs[_i]);
     fault_reset();
     write_blocks(&bed, 30);
     ck_assert_int_eq(recover_blocks(&bed, &report), SAP_OK);
     ck_assert_uint_eq(report.last_lsn, bed.last_lsn);
+    bed_end(&bed);
+}
+END_TEST
+
+/* What a checkpoint does with the segments before it. */
+typedef struct Recycling {
+    uint64_t at; /* which question of the disk the first rename is */
+    unsigned renamed;
+    unsigned removed;
+} Recycling;
+
+static void note_recycling(void *ctx, const DiskEvent *event)
+{
+    Recycling *recycling = ctx;
+
+    if (event->op == DISK_RENAME && recycling->renamed++ == 0) {
+        recycling->at = fault_io_count();
+    }
+    recycling->removed += event->op == DISK_UNLINK;
+}
+
+/* A checkpoint of a log of five segments or more, whose n-th question of the disk fails; 0: none. */
+static Recycling recycle(Bed *bed, uint64_t nth, int err, int *rc_out)
+{
+    Recycling recycling = {0};
+    WalPoint point;
+
+    bed_start(bed, 3);
+    bed_open(bed);
+    while (!has_segment(bed, 6)) {
+        EXPECT_RC(bed_commit(bed, 3), SAP_OK);
+    }
+    EXPECT_RC(wal_rotate(bed->wal, &point), SAP_OK);
+    bed->from = point;
+    bed->from_lsn = bed->acked_lsn = bed->last_lsn;
+    fault_reset();
+    fault_arm_io(nth, err);
+    disk_trace_set(note_recycling, &recycling);
+    *rc_out = wal_release(bed->wal, point.segment);
+    disk_trace_set(NULL, NULL);
+    EXPECT(fault_fired() == (nth > 0 ? 1 : 0), "the fault did not fire");
+    fault_reset();
+    return recycling;
+}
+
+static void expect_goes_on(Bed *bed)
+{
+    WalRecovery report;
+
+    for (int i = 0; i < 40; i++) {
+        EXPECT_RC(bed_commit(bed, 2), SAP_OK);
+    }
+    expect_recovery(bed, &report);
+    EXPECT(report.last_lsn == bed->last_lsn, "records are missing");
+    EXPECT_RC(bed_checkpoint(bed), SAP_OK);
+}
+
+START_TEST(segment_whose_new_name_finds_no_room_is_removed_and_the_log_goes_on)
+{
+    Bed bed;
+    int rc;
+    Recycling usual = recycle(&bed, 0, EIO, &rc);
+
+    ck_assert_int_eq(rc, SAP_OK);
+    ck_assert_uint_gt(usual.renamed, 1);
+    bed_end(&bed);
+
+    Recycling full = recycle(&bed, usual.at, ENOSPC, &rc);
+    ck_assert_int_eq(rc, SAP_OK);
+    ck_assert(!has_segment(&bed, bed.from.segment - 1));
+    ck_assert_uint_gt(full.removed, 0);
+    /* One less is kept, or another one in its place. */
+    ck_assert_uint_eq(full.renamed + full.removed, usual.renamed + usual.removed);
+    expect_goes_on(&bed);
+    bed_end(&bed);
+}
+END_TEST
+
+START_TEST(segment_that_may_not_be_renamed_is_released_by_the_next_checkpoint)
+{
+    Bed bed;
+    int rc;
+    Recycling usual = recycle(&bed, 0, EIO, &rc);
+
+    bed_end(&bed);
+    (void)recycle(&bed, usual.at, EACCES, &rc);
+    ck_assert_int_eq(rc, SAP_FULL);
+    ck_assert(has_segment(&bed, bed.from.segment - 1));
+    ck_assert_int_eq(wal_release(bed.wal, bed.from.segment), SAP_OK);
+    ck_assert(!has_segment(&bed, bed.from.segment - 1));
+    expect_goes_on(&bed);
     bed_end(&bed);
 }
 END_TEST
@@ -1270,7 +1369,10 @@ static Suite *wal_suite(void)
     tcase_add_test(tc, valid_group_that_is_not_made_of_records_is_refused);
     tcase_add_test(tc, failed_io_is_final_and_loses_nothing_acknowledged);
     tcase_add_test(tc, full_disk_loses_nothing_acknowledged);
-    tcase_add_test(tc, no_room_for_a_segment_is_no_failure_of_the_log);
+    tcase_add_test(tc, refused_permission_loses_nothing_acknowledged);
+    tcase_add_loop_test(tc, segment_that_cannot_be_made_is_no_failure_of_the_log, 0, 4);
+    tcase_add_test(tc, segment_whose_new_name_finds_no_room_is_removed_and_the_log_goes_on);
+    tcase_add_test(tc, segment_that_may_not_be_renamed_is_released_by_the_next_checkpoint);
     tcase_add_test(tc, each_allocation_failed_once_changes_nothing);
     tcase_add_test(tc, recovery_reports_each_io_error);
     tcase_add_test(tc, power_cut_loses_nothing_acknowledged_and_shows_nothing_torn);

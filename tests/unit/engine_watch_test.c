@@ -140,6 +140,80 @@ START_TEST(keys_are_told_of_once_per_commit_in_their_order_with_their_last_value
 }
 END_TEST
 
+START_TEST(a_key_that_was_in_no_commit_and_is_gone_again_is_not_told_of)
+{
+    watch("");
+    SapTxnCtx *txn = begin(NULL);
+    put(txn, "a", "1"); /* into an empty table */
+    del(txn, "a");
+    commit(txn);
+    events_expect(&events, "");
+
+    put_committed("old", "v");
+    events_clear(&events);
+    txn = begin(NULL);
+    put(txn, "a", "1");
+    del(txn, "a");
+    put(txn, "b", "1");
+    del(txn, "b");
+    put(txn, "b", "2"); /* is there in the end */
+    put(txn, "c", "1");
+    put(txn, "c", "2");
+    del(txn, "c");
+    put(txn, "c", "3");
+    ck_assert_int_eq(sap_txn_del_range(txn, 0, "c", 1, "d", 1, NULL), SAP_OK);
+    put(txn, "old", "1");
+    del(txn, "old"); /* was there before */
+    commit(txn);
+    events_expect(&events, "b=2 old-");
+}
+END_TEST
+
+START_TEST(a_key_that_comes_and_goes_in_different_levels_is_not_told_of)
+{
+    put_committed("old", "v");
+    watch("");
+    SapTxnCtx *outer = begin(NULL);
+    put(outer, "a", "outer");
+    SapTxnCtx *child = begin(outer);
+    put(child, "b", "child");
+    del(child, "a");
+    SapTxnCtx *grandchild = begin(child);
+    put(grandchild, "c", "grandchild");
+    put(grandchild, "old", "new");
+    commit(grandchild);
+    del(child, "c");
+    del(child, "old");
+    commit(child);
+    del(outer, "b");
+    /* What was deleted in a child that aborts is there. */
+    put(outer, "d", "outer");
+    child = begin(outer);
+    del(child, "d");
+    sap_txn_abort(child);
+    /* What was put in one never was. */
+    child = begin(outer);
+    put(child, "e", "child");
+    sap_txn_abort(child);
+    commit(outer);
+    events_expect(&events, "d=outer old-");
+}
+END_TEST
+
+START_TEST(a_key_put_back_to_what_it_was_is_told_of)
+{
+    put_committed("a", "1");
+    put_committed("b", "2");
+    watch("");
+    SapTxnCtx *txn = begin(NULL);
+    put(txn, "a", "1");
+    del(txn, "b");
+    put(txn, "b", "2");
+    commit(txn);
+    events_expect(&events, "a=1 b=2");
+}
+END_TEST
+
 START_TEST(key_order_is_that_of_the_table)
 {
     watch_dbi(REVERSE, "", &events);
@@ -884,6 +958,9 @@ int main(void)
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, a_commit_tells_of_new_replaced_and_removed_rows);
     tcase_add_test(tcase, keys_are_told_of_once_per_commit_in_their_order_with_their_last_value);
+    tcase_add_test(tcase, a_key_that_was_in_no_commit_and_is_gone_again_is_not_told_of);
+    tcase_add_test(tcase, a_key_that_comes_and_goes_in_different_levels_is_not_told_of);
+    tcase_add_test(tcase, a_key_put_back_to_what_it_was_is_told_of);
     tcase_add_test(tcase, key_order_is_that_of_the_table);
     tcase_add_test(tcase, only_keys_with_the_prefix_are_told_of);
     tcase_add_test(tcase, prefixes_are_bytes);

@@ -403,32 +403,40 @@ START_TEST(nothing_is_lost_or_done_twice_while_owners_come_and_go)
 }
 END_TEST
 
-/* A child that owns and serves the file until it is killed. */
-static pid_t start_owner(const FileBed *bed, unsigned flags)
+static void keep_note(const char *note, void *ctx)
 {
-    int ready[2];
-    char byte;
-
-    ck_assert_int_eq(pipe(ready), 0);
-    pid_t pid = fork();
-    ck_assert_int_ge(pid, 0);
-    if (pid == 0) {
-        (void)open_access(bed, ACCESS_CREATE | flags);
-        EXPECT(write(ready[1], "r", 1) == 1, "no pipe");
-        for (;;) {
-            pause();
-        }
-    }
-    ck_assert_int_eq(read(ready[0], &byte, 1), 1);
-    (void)close(ready[0]);
-    (void)close(ready[1]);
-    return pid;
+    EXPECT_RC(buf_printf((Buf *)ctx, "%s\n", note), SAP_OK);
 }
 
-static void kill_owner(pid_t pid)
+/* Of a short patience; notes go to the buffer. */
+static int open_impatient(const FileBed *bed, Buf *notes, Access **access_out)
 {
-    ck_assert_int_eq(kill(pid, SIGKILL), 0);
-    ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+    AccessOptions options = {.patience_ms = SHORT_PATIENCE_MS,
+                             .silence_ms = SHORT_SILENCE_MS,
+                             .on_wait = keep_note,
+                             .callback_ctx = notes};
+
+    return access_open(bed->path, &options, access_out);
+}
+
+typedef struct Opening {
+    const FileBed *bed;
+    unsigned flags;
+} Opening;
+
+static void open_in_child(void *arg)
+{
+    const Opening *opening = arg;
+
+    (void)open_access(opening->bed, opening->flags);
+}
+
+/* A child that owns the file until it is killed. */
+static pid_t start_owner(const FileBed *bed, unsigned flags)
+{
+    Opening opening = {bed, ACCESS_CREATE | flags};
+
+    return files_start_child(open_in_child, &opening);
 }
 
 /* Until all of its threads stand still. */
@@ -441,24 +449,145 @@ static void stop_owner(pid_t pid)
     ck_assert(WIFSTOPPED(status));
 }
 
-START_TEST(an_owner_that_is_killed_is_an_error_once_and_then_no_more)
+START_TEST(a_write_through_an_owner_that_is_killed_is_an_error_once_and_reading_is_none)
 {
     FileBed bed;
     AccessStat stat;
+    AccessChange change = {ACCESS_PUT, 0, text("k"), text("v")};
     Buf val = {0};
 
     file_bed_start(&bed);
-    pid_t pid = start_owner(&bed, ACCESS_SERVE);
-    Access *access = open_access(&bed, 0);
-    ck_assert(access_is_remote(access));
-    put(access, 1, 1);
-    kill_owner(pid);
-    ck_assert_int_eq(access_stat(access, &stat), SAP_IO);
-    ck_assert_ptr_nonnull(strstr(access_message(access), "went away"));
-    ck_assert_int_eq(access_get(access, 0, text("1-1"), &val), SAP_OK);
+    for (int reads = 0; reads < 2; reads++) {
+        pid_t pid = start_owner(&bed, ACCESS_SERVE);
+        Access *access = open_access(&bed, 0);
+        ck_assert(access_is_remote(access));
+        put(access, 1, (uint32_t)reads);
+        files_kill(pid);
+        if (reads) {
+            ck_assert_int_eq(access_stat(access, &stat), SAP_OK);
+            ck_assert(access_was_repeated(access));
+        } else {
+            ck_assert_int_eq(access_write(access, &change, 1, NULL), SAP_IO);
+            ck_assert_ptr_nonnull(strstr(access_message(access), "went away"));
+        }
+        ck_assert_int_eq(access_get(access, 0, text("1-0"), &val), SAP_OK);
+        ck_assert(!access_is_remote(access) && !access_was_repeated(access));
+        ck_assert_int_eq(access_close(access), SAP_OK);
+    }
+    buf_release(&val);
+    file_bed_end(&bed);
+}
+END_TEST
+
+/* ---- An owner that reads its log ------------------------------------------------------------- */
+
+/* As an owner that has come as far as the lock. */
+static void open_by_engine(void *arg)
+{
+    SapEnv *db = NULL;
+
+    EXPECT_RC(sap_db_open_path(((const FileBed *)arg)->path, NULL, &db), SAP_OK);
+}
+
+typedef struct Recovering {
+    pid_t pid;
+    char socket[FILES_PATH_MAX + 8];
+} Recovering;
+
+/* It has read the log after a while, removes the dead socket, and is gone before it has made its own. */
+static void *end_recovery(void *arg)
+{
+    const Recovering *recovering = arg;
+
+    (void)usleep(4 * SHORT_PATIENCE_MS * 1000);
+    EXPECT(unlink(recovering->socket) == 0, "there is no socket");
+    (void)usleep(SHORT_PATIENCE_MS / 2 * 1000);
+    files_kill(recovering->pid);
+    return NULL;
+}
+
+START_TEST(who_opens_the_file_after_its_owner_died_is_waited_for_while_it_reads_the_log)
+{
+    FileBed bed;
+    pthread_t thread;
+    char said[64];
+    Buf notes = {0};
+    Access *access = NULL;
+
+    file_bed_start(&bed);
+    files_kill(start_owner(&bed, ACCESS_SERVE)); /* leaves its socket */
+    pid_t pid = files_start_child(open_by_engine, &bed);
+    Recovering recovering = {.pid = pid};
+    snprintf(recovering.socket, sizeof recovering.socket, "%s.sock", bed.path);
+    ck_assert_int_eq(pthread_create(&thread, NULL, end_recovery, &recovering), 0);
+    ck_assert_int_eq(open_impatient(&bed, &notes, &access), SAP_OK);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
     ck_assert(!access_is_remote(access));
     ck_assert_int_eq(access_close(access), SAP_OK);
-    buf_release(&val);
+    EXPECT_RC(buf_append_u8(&notes, 0), SAP_OK);
+    snprintf(said, sizeof said, "waiting for process %d, which opens ", (int)pid);
+    ck_assert_msg(strstr((const char *)notes.data, said) != NULL, "%s", (const char *)notes.data);
+
+    files_kill(start_owner(&bed, ACCESS_SERVE));
+    pid = files_start_child(open_by_engine, &bed);
+    ck_assert_int_eq(open_impatient(&bed, &notes, &access), SAP_BUSY); /* but not for ever */
+    ck_assert_int_eq(access_close(access), SAP_OK);
+    files_kill(pid);
+    buf_release(&notes);
+    file_bed_end(&bed);
+}
+END_TEST
+
+/* ---- A reader that serves -------------------------------------------------------------------- */
+
+START_TEST(others_write_the_file_while_a_reader_that_serves_has_it_open)
+{
+    FileBed bed;
+    Buf rows = {0};
+    AccessRange all = {0};
+    AccessOptions options = {.flags = ACCESS_READ | ACCESS_SERVE};
+    Access *reader = NULL;
+
+    file_bed_start(&bed);
+    ck_assert_int_eq(access_open(bed.path, &options, &reader), SAP_NOTFOUND); /* nothing is made */
+    ck_assert_int_eq(access_close(reader), SAP_OK);
+    Access *writer = open_access(&bed, ACCESS_CREATE);
+    put(writer, 1, 1);
+    ck_assert_int_eq(access_close(writer), SAP_OK);
+    Image *before = image_take(bed.dir);
+    reader = open_access(&bed, ACCESS_READ | ACCESS_SERVE);
+    ck_assert_int_eq(access_scan(reader, &all, note_row, &rows), SAP_OK);
+    ck_assert_int_eq(access_close(reader), SAP_OK);
+    image_expect_same(before, bed.dir); /* reading alone changes nothing */
+    image_free(before);
+    reader = open_access(&bed, ACCESS_READ | ACCESS_SERVE);
+    writer = open_access(&bed, 0);
+    ck_assert(access_is_remote(writer) && !access_is_remote(reader));
+    put(writer, 1, 2);
+    ck_assert_int_eq(access_close(writer), SAP_OK);
+    ck_assert_int_eq(access_close(reader), SAP_OK);
+    buf_release(&rows);
+    file_bed_end(&bed);
+}
+END_TEST
+
+START_TEST(a_reader_that_cannot_serve_shares_the_file_with_other_readers)
+{
+    FileBed bed;
+    char socket[FILES_PATH_MAX + 16];
+
+    file_bed_start(&bed);
+    Access *access = open_access(&bed, ACCESS_CREATE);
+    put(access, 1, 1);
+    ck_assert_int_eq(access_close(access), SAP_OK);
+    snprintf(socket, sizeof socket, "%s.sock", bed.path);
+    ck_assert_int_eq(mkdir(socket, 0700), 0); /* in the way of the socket */
+    Access *one = open_access(&bed, ACCESS_READ | ACCESS_SERVE);
+    Access *other = open_access(&bed, ACCESS_READ);
+    ck_assert(!access_is_remote(one) && !access_is_remote(other));
+    ck_assert_int_eq(access_close(other), SAP_OK);
+    ck_assert_int_eq(access_close(one), SAP_OK);
+    ck_assert_int_eq(rmdir(socket), 0);
     file_bed_end(&bed);
 }
 END_TEST
@@ -476,28 +605,12 @@ START_TEST(an_owner_that_does_not_serve_is_named)
     ck_assert_int_eq(access_open(bed.path, &options, &access), SAP_BUSY);
     ck_assert_msg(strstr(access_message(access), number) != NULL, "%s", access_message(access));
     ck_assert_int_eq(access_close(access), SAP_OK);
-    kill_owner(pid);
+    files_kill(pid);
     file_bed_end(&bed);
 }
 END_TEST
 
 /* ---- An owner that does not answer ---------------------------------------------------------- */
-
-static void keep_note(const char *note, void *ctx)
-{
-    EXPECT_RC(buf_printf((Buf *)ctx, "%s\n", note), SAP_OK);
-}
-
-/* Of a short patience; notes go to the buffer. */
-static int open_impatient(const FileBed *bed, Buf *notes, Access **access_out)
-{
-    AccessOptions options = {.patience_ms = SHORT_PATIENCE_MS,
-                             .silence_ms = SHORT_SILENCE_MS,
-                             .on_wait = keep_note,
-                             .callback_ctx = notes};
-
-    return access_open(bed->path, &options, access_out);
-}
 
 /* SAP_BUSY, with the process named in the message and, before, in a note. */
 static void expect_no_answer(Access *access, int rc, pid_t pid, Buf *notes)
@@ -543,7 +656,7 @@ START_TEST(an_owner_that_is_stopped_is_told_and_given_up)
     ck_assert_int_eq(access_close(late), SAP_OK);
     ck_assert_int_eq(access_close(sending), SAP_OK);
     ck_assert_int_eq(access_close(asking), SAP_OK);
-    kill_owner(pid);
+    files_kill(pid);
     buf_release(&notes);
     file_bed_end(&bed);
 }
@@ -599,7 +712,7 @@ START_TEST(the_socket_is_the_users_alone_and_goes_with_the_owner)
     pid_t pid = start_owner(&bed, ACCESS_SERVE);
     ck_assert_int_eq(stat(name, &st), 0);
     ck_assert_uint_eq(st.st_mode & 0777, 0600);
-    kill_owner(pid);
+    files_kill(pid);
     ck_assert_int_eq(stat(name, &st),
                      0); /* nobody could remove it: the next owner takes its place */
     Access *access = open_access(&bed, ACCESS_SERVE);
@@ -710,7 +823,7 @@ START_TEST(a_stopped_owner_that_many_wait_for_already_is_given_up_too)
     while (count > 0) {
         (void)close(fds[--count]);
     }
-    kill_owner(pid);
+    files_kill(pid);
     buf_release(&notes);
     file_bed_end(&bed);
 }
@@ -749,10 +862,39 @@ START_TEST(a_reader_opens_a_file_that_has_a_log_left)
     Access *access = open_access(&bed, 0);
     put(access, 1, 1);
     ck_assert_int_eq(access_close(access), SAP_OK);
-    kill_owner(pid);
+    files_kill(pid);
     access = open_access(&bed, ACCESS_READ);
     ck_assert_int_eq(access_get(access, 0, text("1-1"), &val), SAP_OK);
     ck_assert_int_eq(access_close(access), SAP_OK);
+    buf_release(&val);
+    file_bed_end(&bed);
+}
+END_TEST
+
+START_TEST(a_new_file_is_discarded_unless_somebody_who_joined_used_it)
+{
+    FileBed bed;
+    Buf val = {0};
+
+    file_bed_start(&bed);
+    for (int used = 0; used < 2; used++) {
+        Access *owner = open_access(&bed, ACCESS_CREATE | ACCESS_SERVE);
+        Access *other = open_access(&bed, ACCESS_CREATE);
+        EXPECT(access_is_remote(other), "it did not join");
+        if (used) {
+            put(other, 1, 1);
+        }
+        ck_assert_int_eq(access_discard(owner), SAP_OK);
+        if (used) {
+            ck_assert_int_eq(access_get(other, 0, text("1-1"), &val), SAP_OK);
+        } else {
+            char command[200];
+            (void)snprintf(command, sizeof command, "test -z \"$(ls -A %s)\"", bed.dir);
+            EXPECT(system(command) == 0, "something is left");
+        }
+        ck_assert_int_eq(access_discard(other), SAP_OK);
+        ck_assert_int_eq(access(bed.path, F_OK), used ? 0 : -1);
+    }
     buf_release(&val);
     file_bed_end(&bed);
 }
@@ -767,7 +909,12 @@ int main(void)
     tcase_add_test(tcase, the_owner_and_others_get_the_same_answers);
     tcase_add_test(tcase, a_user_that_goes_away_ends_the_work_of_the_owner);
     tcase_add_test(tcase, nothing_is_lost_or_done_twice_while_owners_come_and_go);
-    tcase_add_test(tcase, an_owner_that_is_killed_is_an_error_once_and_then_no_more);
+    tcase_add_test(tcase,
+                   a_write_through_an_owner_that_is_killed_is_an_error_once_and_reading_is_none);
+    tcase_add_test(tcase,
+                   who_opens_the_file_after_its_owner_died_is_waited_for_while_it_reads_the_log);
+    tcase_add_test(tcase, others_write_the_file_while_a_reader_that_serves_has_it_open);
+    tcase_add_test(tcase, a_reader_that_cannot_serve_shares_the_file_with_other_readers);
     tcase_add_test(tcase, an_owner_that_does_not_serve_is_named);
     tcase_add_test(tcase, an_owner_that_is_stopped_is_told_and_given_up);
     tcase_add_test(tcase, an_owner_at_work_is_waited_for_as_long_as_that_takes);
@@ -776,6 +923,7 @@ int main(void)
     tcase_add_test(tcase, noise_on_the_socket_hurts_nobody_else);
     tcase_add_test(tcase, a_long_path_is_served_too);
     tcase_add_test(tcase, a_reader_opens_a_file_that_has_a_log_left);
+    tcase_add_test(tcase, a_new_file_is_discarded_unless_somebody_who_joined_used_it);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

@@ -1,6 +1,7 @@
 /* Queues of a file are used in the same way by its owner and, through the owner's socket, by others. */
 #include "common/clock.h"
 #include "common/config.h"
+#include "common/fault.h"
 #include "common/mem.h"
 #include "node/access.h"
 #include "node/queues.h"
@@ -12,11 +13,13 @@
 
 #include <inttypes.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum {
@@ -180,7 +183,7 @@ static void try_letters(Access *access, Buf *log)
 {
     Taken taken = {0};
     uint64_t dead = 0;
-    AccessEnd fail = {.op = ACCESS_FAIL, .rc = 1003};
+    AccessEnd fail = {.op = ACCESS_FAIL, .rc = 1003, .ms = -1, .attempts = 4};
 
     (void)push_text(access, "bad", "poison");
     for (int i = 0; i < 4; i++) {
@@ -442,6 +445,125 @@ START_TEST(an_owner_closes_at_once_though_others_wait_and_they_go_on_waiting)
 }
 END_TEST
 
+static void serve_in_child(void *arg)
+{
+    (void)open_access((const FileBed *)arg, ACCESS_CREATE | ACCESS_SERVE);
+}
+
+START_TEST(a_claim_goes_on_when_the_owner_is_killed_and_a_push_does_not)
+{
+    FileBed bed;
+    Waiter waiters[3];
+    Slice one = text("x");
+    uint64_t seq = 0;
+
+    file_bed_start(&bed);
+    pid_t pid = files_start_child(serve_in_child, &bed);
+    Access *access = open_access(&bed, ACCESS_SERVE);
+    for (int i = 0; i < 3; i++) {
+        start_waiter(&waiters[i], &bed);
+    }
+    ck_assert(access_is_remote(access));
+    files_kill(pid);
+    ck_assert_int_eq(access_queue_push(access, "q", &(AccessPush){0}, &one, 1, &seq), SAP_IO);
+    ck_assert_ptr_nonnull(strstr(access_message(access), "went away"));
+    for (int i = 0; i < 3; i++) {
+        (void)push_text(access, "q", "m");
+    }
+    for (int i = 0; i < 3; i++) {
+        pthread_join(waiters[i].thread, NULL);
+        ck_assert_str_eq(waiters[i].taken.payloads[0], "m");
+    }
+    ck_assert_int_eq(access_close(access), SAP_OK);
+    file_bed_end(&bed);
+}
+END_TEST
+
+/* An owner that performs or does not perform the first request, and dies before it has answered. */
+typedef struct Dying {
+    const FileBed *bed;
+    bool performs;
+    AccessEndOp op;
+    Taken *taken; /* what the request is about */
+} Dying;
+
+static void *answer_and_die(void *arg)
+{
+    Dying *dying = arg;
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    Access *owner = open_access(dying->bed, ACCESS_CREATE);
+    Buf hello = {0};
+    Buf request = {0};
+    WireKind kind;
+
+    EXPECT((size_t)snprintf(address.sun_path, sizeof address.sun_path, "%s.sock",
+                            dying->bed->path) < sizeof address.sun_path,
+           "a long path");
+    int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    EXPECT(bind(listener, (const struct sockaddr *)&address, sizeof address) == 0 &&
+               listen(listener, 4) == 0,
+           "no socket");
+    int fd = accept(listener, NULL, NULL);
+    EXPECT_RC(buf_append_u32le(&hello, WIRE_VERSION), SAP_OK);
+    EXPECT_RC(buf_append_u64le(&hello, (uint64_t)getpid()), SAP_OK);
+    EXPECT_RC(wire_send(fd, WIRE_HELLO, (Slice){hello.data, hello.len}), SAP_OK);
+    EXPECT_RC(wire_receive(fd, &kind, &request), SAP_OK);
+    if (dying->performs) {
+        AccessEnd end = {.op = dying->op};
+        EXPECT_RC(access_queue_end(owner, "q", &end, dying->taken->leases, 1, NULL), SAP_OK);
+    }
+    /* As if it had been killed here. */
+    (void)close(listener);
+    EXPECT_RC(access_close(owner), SAP_OK);
+    (void)close(fd);
+    buf_release(&hello);
+    buf_release(&request);
+    return NULL;
+}
+
+/* What access_queue_end() returns when the owner dies, and what is in the queue then. */
+static int end_through_dying(Dying *dying, SapQueueStat *stat_out)
+{
+    FileBed bed;
+    pthread_t thread;
+    Taken taken = {0};
+
+    file_bed_start(&bed);
+    Access *access = open_access(&bed, ACCESS_CREATE);
+    (void)push_text(access, "q", "m");
+    ck_assert_int_eq(claim_one(access, "q", 0, &taken), SAP_OK);
+    ck_assert_int_eq(access_close(access), SAP_OK);
+    dying->bed = &bed;
+    dying->taken = &taken;
+    ck_assert_int_eq(pthread_create(&thread, NULL, answer_and_die, dying), 0);
+    do {
+        access = open_access(&bed, 0);
+    } while (!access_is_remote(access) && access_close(access) == SAP_OK);
+    int rc = end_one(access, "q", dying->op, &taken);
+    ck_assert(access_was_repeated(access));
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    ck_assert_int_eq(access_queue_stat(access, "q", stat_out), SAP_OK);
+    ck_assert_int_eq(access_close(access), SAP_OK);
+    file_bed_end(&bed);
+    return rc;
+}
+
+START_TEST(the_end_of_a_claim_is_done_once_whether_or_not_an_owner_that_died_had_done_it)
+{
+    static const AccessEndOp ops[] = {ACCESS_ACK, ACCESS_PUT_BACK};
+
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+        for (int performs = 0; performs < 2; performs++) {
+            Dying dying = {.performs = performs != 0, .op = ops[i]};
+            SapQueueStat stat;
+            ck_assert_int_eq(end_through_dying(&dying, &stat), SAP_OK);
+            ck_assert_uint_eq(stat.ready, ops[i] == ACCESS_PUT_BACK ? 1 : 0);
+            ck_assert_uint_eq(stat.leased, 0);
+        }
+    }
+}
+END_TEST
+
 START_TEST(a_message_claimed_for_one_who_has_gone_is_put_back)
 {
     FileBed bed;
@@ -569,6 +691,79 @@ START_TEST(each_message_is_handled_once_while_owners_come_and_go)
 }
 END_TEST
 
+/* ---- Memory --------------------------------------------------------------------------------- */
+
+#if SAP_FAULTS
+
+enum { PUSHES = 3, MOST_FAULTS = 400 };
+
+/* Requests of each kind that needs room for what it has read. */
+static int ask_push(Access *access)
+{
+    Slice payloads[PUSHES] = {text("a"), text("b"), text("c")};
+    uint64_t seqs[PUSHES];
+
+    return access_queue_push(access, "q", &(AccessPush){0}, payloads, PUSHES, seqs);
+}
+
+static int ask_write(Access *access)
+{
+    AccessChange change = {ACCESS_PUT, 9, text("key"), text("value")};
+
+    return access_write(access, &change, 1, NULL);
+}
+
+static int ask_end(Access *access)
+{
+    AccessLease lost = {1, UINT64_MAX};
+    AccessEnd end = {.op = ACCESS_ACK};
+    int rc = access_queue_end(access, "q", &end, &lost, 1, NULL);
+
+    return rc == SAP_CONFLICT ? SAP_OK : rc;
+}
+
+static int ask_letters(Access *access)
+{
+    AccessLetterEnd letter = {.worker = 1, .seq = 1};
+
+    return access_letters_end(access, ACCESS_LETTER_DROP, &letter, 1);
+}
+
+START_TEST(out_of_memory_is_answered_as_such_and_the_next_request_is_served)
+{
+    static int (*const requests[])(Access *) = {ask_push, ask_write, ask_end, ask_letters};
+    FileBed bed;
+    uint64_t fired = 0;
+
+    file_bed_start(&bed);
+    Access *owner = open_access(&bed, ACCESS_CREATE | ACCESS_SERVE);
+    Access *user = open_access(&bed, 0);
+    ck_assert(access_is_remote(user));
+    ck_assert_int_eq(access_open_table(user, 9, 0), SAP_OK);
+    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
+        ck_assert_int_eq(requests[i](user), SAP_OK);
+        bool more = true;
+        for (uint64_t n = 1; more && n < MOST_FAULTS; n++) {
+            fault_arm_alloc(n);
+            int rc = requests[i](user);
+            more = fault_fired() > 0;
+            fault_reset();
+            fired += more;
+            EXPECT(rc == SAP_OK || rc == SAP_NOMEM, "request %zu, allocation %llu: %d, %s", i,
+                   (unsigned long long)n, rc, access_message(user));
+            EXPECT_RC(requests[i](user), SAP_OK);
+        }
+        EXPECT(!more, "request %zu never ends without a fault", i);
+    }
+    ck_assert_uint_ge(fired, sizeof requests / sizeof *requests);
+    ck_assert_int_eq(access_close(user), SAP_OK);
+    ck_assert_int_eq(access_close(owner), SAP_OK);
+    file_bed_end(&bed);
+}
+END_TEST
+
+#endif
+
 int main(void)
 {
     Suite *suite = suite_create("node/queue");
@@ -580,8 +775,14 @@ int main(void)
     tcase_add_test(tcase, one_who_waits_through_the_socket_keeps_nobody_from_anything);
     tcase_add_test(tcase, a_queue_that_waits_to_be_opened_keeps_the_open_ones_from_nothing);
     tcase_add_test(tcase, an_owner_closes_at_once_though_others_wait_and_they_go_on_waiting);
+    tcase_add_test(tcase, a_claim_goes_on_when_the_owner_is_killed_and_a_push_does_not);
+    tcase_add_test(tcase,
+                   the_end_of_a_claim_is_done_once_whether_or_not_an_owner_that_died_had_done_it);
     tcase_add_test(tcase, a_message_claimed_for_one_who_has_gone_is_put_back);
     tcase_add_test(tcase, each_message_is_handled_once_while_owners_come_and_go);
+#if SAP_FAULTS
+    tcase_add_test(tcase, out_of_memory_is_answered_as_such_and_the_next_request_is_served);
+#endif
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

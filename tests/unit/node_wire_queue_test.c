@@ -15,19 +15,21 @@ static const AccessPush push = {.id = {"id", 2},
                                 .dedupe = true,
                                 .high_priority = true,
                                 .delay_ms = INT64_C(1) << 40};
-static const AccessClaim claim = {.lease_ms = 1, .wait_ms = 2, .max = 3};
+static const AccessClaim claim = {.lease_ms = 1, .wait_ms = 2, .max = 3, .attempts = 4};
 static const AccessMessage message = {.seq = UINT64_MAX,
                                       .token = 7,
                                       .attempts = 4,
                                       .sent_ms = -5,
                                       .deadline_ms = INT64_MAX,
+                                      .due_ms = -6,
                                       .leased = true,
                                       .id = {"\0id", 3},
                                       .trace = {"t", 1},
                                       .payload = {"payload", 7}};
-static const AccessEnd end = {.op = ACCESS_TOUCH, .rc = -9, .ms = 30000};
+static const AccessEnd end = {.op = ACCESS_TOUCH, .rc = -9, .ms = 30000, .attempts = 8};
 static const AccessLease lease = {.seq = UINT64_MAX - 1, .token = 2};
-static const SapQueueStat stat = {1, 2, 3, 4, -5};
+static const SapQueueStat stat = {
+    .ready = 1, .leased = 2, .delayed = 3, .dead_letters = 4, .oldest_ms = -5, .retrying = 6};
 static const AccessLetter letter = {
     .queue = {"q", 1}, .worker = 8, .seq = 9, .rc = -10, .attempts = 11, .frame = {"LMSG", 4}};
 static const AccessLetterEnd letter_end = {.worker = 1, .seq = 2, .rc = -3, .new_seq = 4};
@@ -129,16 +131,17 @@ START_TEST(what_is_written_is_read_again)
     ck_assert(equal(m[1].push.id, push.id) && equal(m[1].push.trace, push.trace));
     ck_assert(m[1].push.dedupe && m[1].push.high_priority);
     ck_assert_int_eq(m[1].push.delay_ms, push.delay_ms);
-    ck_assert(m[2].claim.lease_ms == 1 && m[2].claim.wait_ms == 2 && m[2].claim.max == 3);
+    ck_assert(m[2].claim.lease_ms == 1 && m[2].claim.wait_ms == 2 && m[2].claim.max == 3 &&
+              m[2].claim.attempts == 4);
     const AccessMessage *got = &m[3].message;
     ck_assert(got->seq == message.seq && got->token == 7 && got->attempts == 4 && got->leased);
-    ck_assert(got->sent_ms == -5 && got->deadline_ms == INT64_MAX);
+    ck_assert(got->sent_ms == -5 && got->deadline_ms == INT64_MAX && got->due_ms == -6);
     ck_assert(equal(got->id, message.id) && equal(got->trace, message.trace) &&
               equal(got->payload, message.payload));
     ck_assert(m[4].end.op == ACCESS_TOUCH && m[4].end.rc == -9 && m[4].end.ms == 30000);
     ck_assert(m[5].lease.seq == lease.seq && m[5].lease.token == 2);
     ck_assert(m[6].stat.ready == 1 && m[6].stat.leased == 2 && m[6].stat.delayed == 3 &&
-              m[6].stat.dead_letters == 4 && m[6].stat.oldest_ms == -5);
+              m[6].stat.dead_letters == 4 && m[6].stat.oldest_ms == -5 && m[6].stat.retrying == 6);
     ck_assert(equal(m[7].letter.queue, letter.queue) && equal(m[7].letter.frame, letter.frame));
     ck_assert(m[7].letter.worker == 8 && m[7].letter.seq == 9 && m[7].letter.rc == -10 &&
               m[7].letter.attempts == 11);

@@ -2,7 +2,7 @@
  * part, a reader never waits for a writer, and what is answered is as durable as a commit. */
 #include "common/fault.h"
 #include "common/mem.h"
-#include "runner/attempt_v0.h"
+#include "runner/scheduler_v0.h"
 #include "support/expect.h"
 #include "support/files.h"
 #include "support/suite.h"
@@ -234,16 +234,16 @@ START_TEST(backoff_doubles_up_to_its_maximum_with_jitter_below)
         uint64_t most = n < 30 ? UINT64_C(250) << n : UINT64_MAX;
         most = most > 10000 ? 10000 : most;
         for (size_t i = 0; i < sizeof dice / sizeof dice[0]; i++) {
-            uint32_t us = attempt_backoff_us(250, 10000, n, dice[i]);
+            uint64_t us = scheduler_backoff(250, 10000, n, dice[i]);
             ck_assert_uint_le(us, most);
             ck_assert_uint_ge(us, most / 2);
             tried++;
         }
     }
-    ck_assert_uint_ne(attempt_backoff_us(250, 10000, 3, 1), attempt_backoff_us(250, 10000, 3, 2));
-    ck_assert_uint_eq(attempt_backoff_us(0, 0, 5, 3), 0);
-    ck_assert_uint_le(attempt_backoff_us(UINT32_MAX, UINT32_MAX, UINT32_MAX, 1), UINT32_MAX);
-    ck_assert_uint_eq(attempt_backoff_us(500, 100, 0, 50), 100);
+    ck_assert_uint_ne(scheduler_backoff(250, 10000, 3, 1), scheduler_backoff(250, 10000, 3, 2));
+    ck_assert_uint_eq(scheduler_backoff(0, 0, 5, 3), 0);
+    ck_assert_uint_le(scheduler_backoff(UINT32_MAX, UINT32_MAX, UINT32_MAX, 1), UINT32_MAX);
+    ck_assert_uint_eq(scheduler_backoff(500, 100, 0, 50), 100);
 
     TxBed bed;
     Script s = {.interfere = UINT32_MAX, .dice = 0};

@@ -1,6 +1,7 @@
 /* Atomic handlers under the runner: state, messages, timers and the acknowledgement are one commit,
  * whatever fails on the way. */
 #include "common/bytes.h"
+#include "common/clock.h"
 #include "common/fault.h"
 #include "common/mem.h"
 #include "support/expect.h"
@@ -102,6 +103,9 @@ static int block(SapRunnerHostV0 *host, const SapRunnerV0Message *msg, void *ctx
     return rc;
 }
 
+/* Four attempts, one right after the other: how they wait is tested in runner_retry_test. */
+static const SapRunnerV0Policy at_once = {.retry_budget_max = 4, .retry_backoff_ms = -1};
+
 static void setup(void)
 {
     memset(&bed, 0, sizeof bed);
@@ -110,6 +114,7 @@ static void setup(void)
     bed.config.runner.db = bed.post.db;
     bed.config.runner.worker_id = ME;
     bed.config.runner.bootstrap_schema_if_missing = 1;
+    bed.config.runner.policy = &at_once;
     bed.config.runner.time = post_clock_hooks(&bed.clock);
     bed.config.handler.atomic = block;
     bed.config.handler.ctx = &bed;
@@ -215,12 +220,31 @@ START_TEST(a_conflict_runs_the_block_again_on_the_new_state)
 }
 END_TEST
 
+START_TEST(a_worker_with_a_sleep_of_its_own_waits_by_it_between_runs_of_a_block)
+{
+    SapRunnerV0Policy policy = {.attempt_backoff_us = 60000, .attempt_backoff_max_us = 60000};
+
+    EXPECT_RC(sap_runner_v0_worker_set_policy(&bed.worker, &policy), SAP_OK);
+    post_send(bed.post.db, ME, POST_NORMAL, "a");
+    bed.fail_rc = SAP_CONFLICT;
+    bed.fail_times = 3;
+    uint64_t start_ns = clock_mono_ns(NULL);
+    tick(SAP_OK, 1);
+    ck_assert_uint_eq(bed.calls, 4);
+    ck_assert_uint_eq(bed.clock.sleeps, 3);
+    ck_assert_uint_ge(bed.clock.slept_ms, 90); /* half of 60 ms, three times */
+    ck_assert_uint_le(bed.clock.slept_ms, 180);
+    ck_assert_uint_lt(clock_mono_ns(NULL) - start_ns, UINT64_C(80000000));
+}
+END_TEST
+
 START_TEST(a_block_that_meets_conflicts_for_too_long_is_put_back)
 {
     SapRunnerV0Policy p;
 
     sap_runner_v0_policy_default(&p);
     p.attempt_max_retries = 2;
+    p.retry_backoff_ms = -1;
     p.attempt_backoff_us = 1;
     p.attempt_backoff_max_us = 2;
     EXPECT_RC(sap_runner_v0_worker_set_policy(&bed.worker, &p), SAP_OK);
@@ -487,6 +511,7 @@ static Suite *make_suite(void)
     tcase_add_test(tc, state_messages_timers_and_acknowledgement_come_together);
     tcase_add_test(tc, a_block_that_fails_leaves_nothing_but_its_count_of_attempts);
     tcase_add_test(tc, a_conflict_runs_the_block_again_on_the_new_state);
+    tcase_add_test(tc, a_worker_with_a_sleep_of_its_own_waits_by_it_between_runs_of_a_block);
     tcase_add_test(tc, a_block_that_meets_conflicts_for_too_long_is_put_back);
     tcase_add_test(tc, a_block_whose_lease_was_lost_changes_nothing);
     tcase_add_test(tc, duplicates_change_state_once_also_in_one_batch);

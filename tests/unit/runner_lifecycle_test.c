@@ -2,6 +2,7 @@
 #include "common/config.h"
 #include "common/mem.h"
 #include "runner/runner_v0.h"
+#include "sapling/queue.h"
 #include "support/expect.h"
 #include "support/files.h"
 #include "support/post.h"
@@ -101,6 +102,9 @@ static void on_metrics(const SapRunnerV0Metrics *metrics, void *ctx)
     b->metrics_count++;
 }
 
+/* Four attempts, one right after the other: how they wait is tested in runner_retry_test. */
+static const SapRunnerV0Policy at_once = {.retry_budget_max = 4, .retry_backoff_ms = -1};
+
 static void setup(void)
 {
     memset(&bed, 0, sizeof bed);
@@ -109,6 +113,7 @@ static void setup(void)
     bed.config.runner.db = bed.post.db;
     bed.config.runner.worker_id = ME;
     bed.config.runner.bootstrap_schema_if_missing = 1;
+    bed.config.runner.policy = &at_once;
     bed.config.runner.time = post_clock_hooks(&bed.clock);
     bed.config.handler.plain = plain;
     bed.config.handler.ctx = &bed;
@@ -241,6 +246,36 @@ START_TEST(bootstrap_opens_all_tables_as_the_schema_has_them)
         db = sap_db_open(NULL, 4096, NULL, NULL);
         EXPECT_RC(sap_dbi_open(db, dbi, NULL, NULL, SAP_DBI_DUPSORT), SAP_OK);
         EXPECT_RC(sap_runner_v0_bootstrap_dbis(db), SAP_ERROR);
+        EXPECT_RC(sap_db_close(db), SAP_OK);
+    }
+}
+END_TEST
+
+START_TEST(bootstrap_refuses_tables_that_hold_rows_of_somebody_else)
+{
+    SapRunnerV0Config config = bed.config.runner;
+    SapDbiInfo info;
+
+    for (uint32_t dbi = 0; dbi < POST_DEDUPE_TTL; dbi++) {
+        SapEnv *db = sap_db_open(NULL, 4096, NULL, NULL);
+        SapQueue *queue = NULL;
+        SapRunnerV0 runner = {0};
+        EXPECT_RC(dbi == 0 ? SAP_OK : sap_dbi_open(db, dbi, NULL, NULL, 0), SAP_OK);
+        post_put(db, dbi, "apple", 5, "3", 1);
+        if (dbi == 0) { /* the application's */
+            EXPECT_RC(sap_runner_v0_bootstrap_dbis(db), SAP_OK);
+        } else {
+            config.db = db;
+            config.bootstrap_schema_if_missing = 1;
+            EXPECT_RC(sap_runner_v0_bootstrap_dbis(db), SAP_EXISTS);
+            EXPECT_RC(sap_queue_open_db(db, NULL, &queue), SAP_EXISTS);
+            EXPECT_RC(sap_runner_v0_init(&runner, &config), SAP_EXISTS);
+            EXPECT_RC(sap_dbi_info(db, POST_DEDUPE_TTL, &info), SAP_NOTFOUND);
+            EXPECT_RC(sap_runner_v0_ensure_schema_version(db, 0, 1, 0), SAP_NOTFOUND);
+            /* A key of the runner's says that they are its own. */
+            post_put(db, 0, "runner.seq.inbox", 16, "\0\0\0\0\0\0\0\1", 8);
+            EXPECT_RC(sap_runner_v0_bootstrap_dbis(db), SAP_OK);
+        }
         EXPECT_RC(sap_db_close(db), SAP_OK);
     }
 }
@@ -883,10 +918,11 @@ START_TEST(the_default_policy_is_the_documented_one)
 
     memset(&p, 0x5A, sizeof p);
     sap_runner_v0_policy_default(&p);
-    EXPECT(p.lease_ttl_ms == 1000 && p.requeue_max_attempts == 4 && p.retry_budget_max == 4 &&
+    EXPECT(p.lease_ttl_ms == 1000 && p.requeue_max_attempts == 4 && p.retry_budget_max == 10 &&
                p.attempt_max_retries == 3 && p.attempt_backoff_us == 250 &&
                p.attempt_backoff_max_us == 10000 && p.dedupe_ttl_ms == UINT64_C(86400000) &&
-               p.sweep_period_ms == 1000 && p.sweep_max == 1000,
+               p.sweep_period_ms == 1000 && p.sweep_max == 1000 && p.retry_backoff_ms == 100 &&
+               p.retry_backoff_max_ms == 60000,
            "another default");
 }
 END_TEST
@@ -911,6 +947,7 @@ START_TEST(the_policy_decides_leases_budget_and_memory_of_ids)
     sap_runner_v0_policy_default(&p);
     p.lease_ttl_ms = 5000;
     p.retry_budget_max = 2;
+    p.retry_backoff_ms = -1;
     p.dedupe_ttl_ms = 100;
     EXPECT_RC(sap_runner_v0_worker_set_policy(&bed.worker, &p), SAP_OK);
     EXPECT_RC(sap_runner_v0_set_policy(&bed.worker.runner, &p), SAP_OK);
@@ -944,7 +981,8 @@ static bool same_policy(const SapRunnerV0Policy *a, const SapRunnerV0Policy *b)
            a->attempt_backoff_us == b->attempt_backoff_us &&
            a->attempt_backoff_max_us == b->attempt_backoff_max_us &&
            a->dedupe_ttl_ms == b->dedupe_ttl_ms && a->sweep_period_ms == b->sweep_period_ms &&
-           a->sweep_max == b->sweep_max;
+           a->sweep_max == b->sweep_max && a->retry_backoff_ms == b->retry_backoff_ms &&
+           a->retry_backoff_max_ms == b->retry_backoff_max_ms;
 }
 
 /* The policy that a runner has when it was given this one. */
@@ -986,6 +1024,9 @@ START_TEST(fields_of_a_policy_that_are_0_have_their_defaults)
     ONE_SET(dedupe_ttl_ms, 1);
     ONE_SET(sweep_period_ms, 1);
     ONE_SET(sweep_max, 1);
+    ONE_SET(retry_backoff_ms, 60000);
+    ONE_SET(retry_backoff_ms, -1);
+    ONE_SET(retry_backoff_max_ms, 100);
 #undef ONE_SET
     got = policy_from((SapRunnerV0Policy){.attempt_backoff_us = 20000});
     EXPECT(got.attempt_backoff_us == 20000 && got.attempt_backoff_max_us == 20000, "no room");
@@ -1007,6 +1048,8 @@ START_TEST(a_policy_that_contradicts_itself_is_refused_and_changes_nothing)
         {.lease_ttl_ms = -1},
         {.lease_ttl_ms = INT64_MIN},
         {.attempt_backoff_us = 11, .attempt_backoff_max_us = 10},
+        {.retry_backoff_ms = 11, .retry_backoff_max_ms = 10},
+        {.retry_backoff_max_ms = -1},
     };
 
     start();
@@ -1091,6 +1134,7 @@ START_TEST(the_replay_hook_tells_each_step_and_what_became_of_it)
     start();
     sap_runner_v0_policy_default(&p);
     p.retry_budget_max = 2;
+    p.retry_backoff_ms = -1;
     EXPECT_RC(sap_runner_v0_set_policy(&bed.worker.runner, &p), SAP_OK);
     uint64_t a = post_send(bed.post.db, ME, POST_NORMAL, "a");
     uint64_t f = post_send(bed.post.db, ME, POST_NORMAL, "fail");
@@ -1726,6 +1770,7 @@ static Suite *make_suite(void)
     tcase_set_timeout(tc, TIMEOUT_S);
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, bootstrap_opens_all_tables_as_the_schema_has_them);
+    tcase_add_test(tc, bootstrap_refuses_tables_that_hold_rows_of_somebody_else);
     tcase_add_test(tc, the_schema_guard_accepts_its_version_and_nothing_else);
     tcase_add_test(tc, a_runner_that_cannot_start_stays_stopped_and_says_why);
     tcase_add_test(tc, a_worker_needs_one_handler);

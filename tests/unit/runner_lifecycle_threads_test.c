@@ -89,6 +89,67 @@ static void send_many(int64_t worker, uint32_t count)
 
 /* ---- One worker ----------------------------------------------------------------------------- */
 
+static SapRunnerV0Worker called_back;
+static SapRunnerV0Group *called_group;
+static atomic_int back_rc[4];
+
+static int calls_back(SapRunnerV0 *runner, const SapRunnerV0Message *msg, void *ctx)
+{
+    SapRunnerV0Handler handler = {.plain = count_plain};
+
+    if (ctx != NULL) {
+        atomic_store(&back_rc[0], sap_runner_v0_group_stop(called_group));
+        return count_plain(runner, msg, ctx);
+    }
+    atomic_store(&back_rc[0], sap_runner_v0_worker_shutdown(&called_back));
+    atomic_store(&back_rc[1], sap_runner_v0_worker_tick(&called_back, NULL));
+    atomic_store(&back_rc[2], sap_runner_v0_poll_inbox(runner, &handler, 1, NULL));
+    atomic_store(&back_rc[3], sap_runner_v0_shutdown(runner));
+    return count_plain(runner, msg, ctx);
+}
+
+START_TEST(while_its_thread_runs_a_worker_is_busy_for_its_handler_and_for_others)
+{
+    SapRunnerV0WorkerConfig config = config_of(calls_back);
+    SapRunnerV0Handler handler = {.plain = count_plain};
+
+    EXPECT_RC(sap_runner_v0_worker_init(&called_back, &config), SAP_OK);
+    EXPECT_RC(sap_runner_v0_worker_start(&called_back), SAP_OK);
+    send_many(ME, 3);
+    wait_for(&handled, 3);
+    for (int i = 0; i < 4; i++) {
+        ck_assert_int_eq(atomic_load(&back_rc[i]), SAP_BUSY);
+    }
+    /* Other threads, also while it sleeps. */
+    ck_assert_int_eq(sap_runner_v0_worker_tick(&called_back, NULL), SAP_BUSY);
+    ck_assert_int_eq(sap_runner_v0_poll_inbox(&called_back.runner, &handler, 1, NULL), SAP_BUSY);
+    ck_assert_int_eq(sap_runner_v0_shutdown(&called_back.runner), SAP_BUSY);
+    /* Nothing has stopped it. */
+    send_many(ME, 1);
+    wait_for(&handled, 4);
+    EXPECT_RC(sap_runner_v0_worker_shutdown(&called_back), SAP_OK);
+    ck_assert_uint_eq(post_rows(post.db, POST_INBOX), 0);
+    ck_assert_uint_eq(post_rows(post.db, POST_LEASES), 0);
+}
+END_TEST
+
+START_TEST(a_group_cannot_be_stopped_by_a_worker_of_its_own)
+{
+    static int any;
+    SapRunnerV0GroupConfig config = {.worker = config_of(calls_back), .worker_count = 3};
+
+    config.worker.handler.ctx = &any;
+    config.shared_inbox = 1;
+    EXPECT_RC(sap_runner_v0_group_start(&config, &called_group), SAP_OK);
+    send_many(ME, 5);
+    wait_for(&handled, 5);
+    ck_assert_int_eq(atomic_load(&back_rc[0]), SAP_BUSY);
+    send_many(ME, 5);
+    wait_for(&handled, 10);
+    EXPECT_RC(sap_runner_v0_group_stop(called_group), SAP_OK);
+}
+END_TEST
+
 START_TEST(a_worker_is_started_stopped_and_started_again)
 {
     SapRunnerV0WorkerConfig config = config_of(count_plain);
@@ -271,7 +332,10 @@ static void count_errors(const SapRunnerV0LogEvent *event, void *ctx)
 START_TEST(a_worker_survives_handlers_that_fail)
 {
     SapRunnerV0WorkerConfig config = config_of(always_fails);
+    SapRunnerV0Policy policy = {.retry_budget_max = 4, .retry_backoff_ms = 1};
     SapRunnerV0Worker worker;
+
+    config.runner.policy = &policy;
 
     atomic_store(&worker_errors, 0);
     EXPECT_RC(sap_runner_v0_worker_init(&worker, &config), SAP_OK);
@@ -394,7 +458,7 @@ static void wait_until_empty(void)
 {
     uint64_t end = clock_mono_ns(NULL) + UINT64_C(1000000000) * WAIT_S;
 
-    while (post_rows(post.db, POST_INBOX) > 0) {
+    while (post_rows(post.db, POST_INBOX) + post_rows(post.db, POST_TIMERS) > 0) {
         EXPECT(clock_mono_ns(NULL) < end, "%llu messages are left after %d s",
                (unsigned long long)post_rows(post.db, POST_INBOX), WAIT_S);
         nap();
@@ -624,6 +688,8 @@ static Suite *make_suite(void)
 
     tcase_set_timeout(tc, TIMEOUT_S);
     tcase_add_checked_fixture(tc, setup, teardown);
+    tcase_add_test(tc, while_its_thread_runs_a_worker_is_busy_for_its_handler_and_for_others);
+    tcase_add_test(tc, a_group_cannot_be_stopped_by_a_worker_of_its_own);
     tcase_add_test(tc, what_is_for_elsewhere_is_forwarded_before_the_worker_sleeps);
     tcase_add_test(tc, a_worker_is_started_stopped_and_started_again);
     tcase_add_test(tc, a_worker_can_be_started_but_not_joined_beside_a_writer_of_the_same_thread);

@@ -505,7 +505,8 @@ START_TEST(attempts_survive_being_put_back_and_taken_over_until_the_budget_is_us
     SapRunnerV0Claim claim;
     int64_t now = NOW;
     SapRunnerV0ClaimReport report = {0};
-    SapRunnerV0ClaimOptions options = {.worker_id = 1, .owner = ME, .lease_ttl_ms = TTL};
+    SapRunnerV0ClaimOptions options = {
+        .worker_id = 1, .owner = ME, .lease_ttl_ms = TTL, .retry_budget_max = 4};
 
     post_send(post.db, 1, POST_NORMAL, "a");
     post_expect_claim(post.db, 1, ME, now, "a", &claim); /* 1: expires */
@@ -644,6 +645,117 @@ START_TEST(messages_of_one_id_in_two_inboxes_do_not_share_attempts)
         sap_runner_v0_claim_release(&poison);
     }
     EXPECT(post_retry_rows(post.db) == 0, "a count is left");
+}
+END_TEST
+
+static int take_timer(int64_t due_ms, uint64_t seq, const void *frame, uint32_t frame_len,
+                      void *ctx)
+{
+    (void)due_ms;
+    (void)seq;
+    (void)frame;
+    (void)frame_len;
+    (void)ctx;
+    return SAP_OK;
+}
+
+/* Fails the one that is claimable: put back at once, for later, or by leaving its lease to expire. */
+static void fail_claim(uint32_t way, int64_t *now_ms, uint32_t attempt)
+{
+    SapRunnerV0Claim claim;
+
+    post_expect_claim(post.db, 1, ME, *now_ms, "a", &claim);
+    EXPECT(claim.attempts == attempt, "attempt %u instead of %u", claim.attempts, attempt);
+    if (way == 0) {
+        EXPECT_RC(post_requeue(post.db, &claim), SAP_OK);
+    } else if (way == 1) {
+        EXPECT_RC(post_requeue_at(post.db, &claim, *now_ms), SAP_OK);
+        EXPECT(post_move_due(post.db, *now_ms) == 1, "no timer");
+    } else {
+        *now_ms += TTL;
+    }
+    sap_runner_v0_claim_release(&claim);
+}
+
+START_TEST(messages_of_one_id_in_one_inbox_do_not_share_attempts)
+{
+    SapRunnerV0Claim poison;
+    SapRunnerV0Claim claim;
+    uint32_t way = (uint32_t)_i;
+    int64_t now = NOW;
+
+    post_send(post.db, 1, POST_NORMAL, "a");
+    fail_claim(way, &now, 1);
+    fail_claim(way, &now, 2);
+    post_expect_claim(post.db, 1, ME, now, "a", &poison);
+    EXPECT(poison.attempts == 3, "attempt %u", poison.attempts);
+    /* Others of its id begin with their first attempt, and end, while it is being tried. */
+    post_send(post.db, 1, POST_NORMAL, "a");
+    post_expect_claim(post.db, 1, ME, now, "a", &claim);
+    EXPECT(claim.attempts == 1, "the failures of another count: %u", claim.attempts);
+    EXPECT_RC(post_requeue_at(post.db, &claim, now), SAP_OK);
+    sap_runner_v0_claim_release(&claim);
+    EXPECT(post_move_due(post.db, now) == 1, "no timer");
+    post_expect_claim(post.db, 1, ME, now, "a", &claim);
+    EXPECT(claim.attempts == 2, "attempt %u", claim.attempts);
+    EXPECT_RC(post_ack(post.db, &claim, now), SAP_OK);
+    sap_runner_v0_claim_release(&claim);
+    post_send(post.db, 1, POST_NORMAL, "a");
+    post_expect_claim(post.db, 1, ME, now, "a", &claim);
+    EXPECT_RC(post_dead(post.db, &claim, SAP_ERROR), SAP_OK);
+    sap_runner_v0_claim_release(&claim);
+    /* That took nothing from the first one's count. */
+    EXPECT_RC(post_requeue(post.db, &poison), SAP_OK);
+    sap_runner_v0_claim_release(&poison);
+    post_expect_claim(post.db, 1, ME, now, "a", &poison);
+    EXPECT(poison.attempts == 4, "attempt %u", poison.attempts);
+    EXPECT_RC(post_dead(post.db, &poison, SAP_ERROR), SAP_OK);
+    sap_runner_v0_claim_release(&poison);
+    EXPECT(post_retry_rows(post.db) == 0, "a count is left");
+}
+END_TEST
+
+START_TEST(the_count_of_a_message_goes_when_its_timer_is_cancelled_or_drained)
+{
+    SapRunnerV0Claim claim;
+    uint32_t fired = 0;
+
+    post_send(post.db, 1, POST_NORMAL, "a");
+    post_expect_claim(post.db, 1, ME, NOW, "a", &claim);
+    EXPECT_RC(post_requeue_at(post.db, &claim, NOW + 5), SAP_OK);
+    sap_runner_v0_claim_release(&claim);
+    EXPECT(post_retry_rows(post.db) == 1, "the failure is not counted");
+    if (_i == 0) {
+        SapTxnCtx *txn = post_begin(post.db);
+        EXPECT_RC(sap_runner_timer_v0_cancel(txn, NOW + 5, 1), SAP_OK);
+        post_commit(txn);
+    } else {
+        EXPECT_RC(sap_runner_timer_v0_drain_due(post.db, NOW + 5, 9, take_timer, NULL, &fired),
+                  SAP_OK);
+        EXPECT(fired == 1, "%u fired", fired);
+    }
+    EXPECT(post_rows(post.db, POST_TIMERS) == 0, "a timer is left");
+    EXPECT(post_retry_rows(post.db) == 0, "a count is left");
+}
+END_TEST
+
+START_TEST(a_count_by_id_of_an_earlier_layout_counts_for_nobody)
+{
+    static const uint8_t key[] = {'r', 'e', 't', 'r', 'y', ':', 0, 0, 0, 0, 0, 0, 0, 1, 'a'};
+    static const uint8_t count[] = {200, 0, 0, 0};
+    SapRunnerV0Claim claim;
+    int64_t now = NOW;
+
+    post_put(post.db, POST_DEDUPE, key, sizeof key, count, sizeof count);
+    post_send(post.db, 1, POST_NORMAL, "a");
+    for (uint32_t attempt = 1; attempt <= 3; attempt++) {
+        fail_claim(2, &now, attempt);
+    }
+    post_expect_claim(post.db, 1, ME, now, "a", &claim);
+    EXPECT_RC(post_ack(post.db, &claim, now), SAP_OK);
+    sap_runner_v0_claim_release(&claim);
+    EXPECT(post_rows(post.db, POST_INBOX) == 0 && post_rows(post.db, POST_DEAD) == 0,
+           "it is not done");
 }
 END_TEST
 
@@ -1193,6 +1305,10 @@ static Suite *make_suite(void)
     tcase_add_test(tc, rows_that_are_no_frame_or_for_another_worker_become_dead_letters);
     tcase_add_test(tc, a_duplicate_is_skipped_and_gone);
     tcase_add_test(tc, messages_of_one_id_in_two_inboxes_do_not_share_attempts);
+    tcase_add_loop_test(tc, messages_of_one_id_in_one_inbox_do_not_share_attempts, 0, 3);
+    tcase_add_loop_test(tc, the_count_of_a_message_goes_when_its_timer_is_cancelled_or_drained, 0,
+                        2);
+    tcase_add_test(tc, a_count_by_id_of_an_earlier_layout_counts_for_nobody);
     tcase_add_test(tc, what_one_inbox_has_handled_is_no_duplicate_in_another);
     tcase_add_test(tc, a_report_adds_to_its_counts_and_tells_the_next_expiry);
     tcase_add_test(tc, stat_tells_messages_leases_and_the_age_of_the_first);

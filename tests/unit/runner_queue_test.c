@@ -44,7 +44,11 @@ static SapQueue *queue;
 
 static SapQueueOptions test_options(const char *name)
 {
-    return (SapQueueOptions){.name = name, .time = {test_now, test_sleep, NULL}};
+    return (SapQueueOptions){.size = sizeof(SapQueueOptions),
+                             .name = name,
+                             .time = {test_now, test_sleep, NULL},
+                             .retry_budget_max = 4,
+                             .retry_backoff_ms = -1};
 }
 
 static SapQueue *open_named(const char *name)
@@ -277,6 +281,24 @@ START_TEST(misuse_is_an_error_and_changes_nothing)
     ck_assert_int_eq(sap_queue_ack(queue, NULL), SAP_ERROR);
     ck_assert_int_eq(sap_queue_ack_many(queue, none, 1), SAP_ERROR);
     ck_assert_int_eq(sap_queue_ack_many(NULL, none, 0), SAP_ERROR);
+    ck_assert_int_eq(sap_queue_ack_many(queue, NULL, 1), SAP_ERROR);
+    ck_assert_int_eq(sap_queue_ack(NULL, NULL), SAP_ERROR);
+    ck_assert_int_eq(sap_queue_fail(NULL, NULL, 1, 0), SAP_ERROR);
+    ck_assert_int_eq(sap_queue_put_back(NULL, NULL), SAP_ERROR);
+    ck_assert_int_eq(sap_queue_put_back(queue, NULL), SAP_ERROR);
+    ck_assert_int_eq(sap_queue_resume(NULL, 1, 1, &message), SAP_ERROR);
+    ck_assert_int_eq(sap_queue_resume(queue, 1, 1, NULL), SAP_ERROR);
+    ck_assert_int_eq(sap_queue_claim_many(NULL, 0, 0, none, 1, &count), SAP_ERROR);
+    ck_assert_int_eq(sap_queue_push_many(NULL, payloads, lens, 1, NULL), SAP_ERROR);
+    ck_assert_int_eq(sap_queue_peek(NULL, NULL, NULL), SAP_ERROR);
+    ck_assert_int_eq(sap_queue_list(NULL, NULL, NULL), SAP_ERROR);
+    ck_assert_int_eq(sap_queue_list(db, NULL, NULL), SAP_ERROR);
+    ck_assert_int_eq(sap_queue_open(NULL, NULL, NULL), SAP_ERROR);
+    ck_assert_int_eq(sap_queue_open("queue.db", NULL, NULL), SAP_ERROR);
+    ck_assert_int_eq(sap_queue_open_db(NULL, NULL, NULL), SAP_ERROR);
+    ck_assert_int_eq(sap_queue_open_db(db, NULL, NULL), SAP_ERROR);
+    ck_assert_int_eq(sap_queue_close(NULL), SAP_OK);
+    sap_queue_interrupt(NULL);
     ck_assert_int_eq(sap_queue_touch(queue, NULL, 0), SAP_ERROR);
     ck_assert_int_eq(sap_queue_fail(queue, NULL, 1, 0), SAP_ERROR);
     ck_assert_int_eq(sap_queue_stat(queue, NULL), SAP_ERROR);
@@ -286,9 +308,36 @@ START_TEST(misuse_is_an_error_and_changes_nothing)
     ck_assert_int_eq(sap_queue_worker(NULL), -1);
     ck_assert_ptr_eq(sap_queue_db(queue), db);
     expect_stat(0, 0, 0, 0);
-    push(queue, "m");
-    ck_assert_int_eq(sap_queue_fail(queue, claim(queue, "m"), 1, -1), SAP_ERROR);
-    expect_stat(0, 1, 0, 0);
+    SapQueueOptions contrary = {
+        .size = sizeof contrary, .retry_backoff_ms = 11, .retry_backoff_max_ms = 10};
+    SapQueue *refused = NULL;
+    ck_assert_int_eq(sap_queue_open_db(db, &contrary, &refused), SAP_ERROR);
+    ck_assert_ptr_null(refused);
+}
+END_TEST
+
+/* The end of the test counts what was not freed. */
+START_TEST(a_message_is_freed_also_when_its_queue_is_missing)
+{
+    SapQueueMessage *two[2] = {NULL, NULL};
+    uint32_t count = 0;
+
+    push(queue, "a");
+    push(queue, "b");
+    push(queue, "c");
+    push(queue, "d");
+    push(queue, "e");
+    ck_assert_int_eq(sap_queue_ack(NULL, claim(queue, "a")), SAP_ERROR);
+    ck_assert_int_eq(sap_queue_fail(NULL, claim(queue, "b"), 1, 0), SAP_ERROR);
+    ck_assert_int_eq(sap_queue_put_back(NULL, claim(queue, "c")), SAP_ERROR);
+    two[1] = claim(queue, "d");
+    ck_assert_int_eq(sap_queue_ack_many(queue, two, 2), SAP_ERROR);
+    two[1] = NULL;
+    ck_assert_int_eq(sap_queue_claim_many(queue, 0, 0, two, 2, &count), SAP_OK);
+    ck_assert_uint_eq(count, 1);
+    ck_assert_int_eq(sap_queue_touch(NULL, two[0], 0), SAP_ERROR);
+    ck_assert_int_eq(sap_queue_ack_many(NULL, two, 1), SAP_ERROR);
+    expect_stat(0, 5, 0, 0);
 }
 END_TEST
 
@@ -477,6 +526,181 @@ START_TEST(the_retry_budget_is_that_of_the_options)
 }
 END_TEST
 
+/* ---- Reports -------------------------------------------------------------------------------- */
+
+/* What the hooks of a queue got. */
+static struct {
+    uint32_t logged[9];   /* by kind */
+    uint32_t replayed[6]; /* by kind */
+    SapRunnerV0LogEvent log;
+    SapRunnerV0ReplayEvent replay;
+    char id[8]; /* of the last log event */
+    uint8_t frame[200];
+    SapQueue *push_to; /* by the replay hook; NULL: nothing */
+} reported;
+
+static void on_log(const SapRunnerV0LogEvent *event, void *ctx)
+{
+    EXPECT(ctx == &reported, "another context");
+    reported.logged[event->kind]++;
+    reported.log = *event;
+    (void)snprintf(reported.id, sizeof reported.id, "%.*s", (int)event->message_id_len,
+                   event->message_id != NULL ? (const char *)event->message_id : "");
+}
+
+static void on_replay(const SapRunnerV0ReplayEvent *event, void *ctx)
+{
+    EXPECT(ctx == &reported, "another context");
+    EXPECT(event->frame_len <= sizeof reported.frame, "a long frame");
+    reported.replayed[event->kind]++;
+    reported.replay = *event;
+    memcpy(reported.frame, event->frame, event->frame_len);
+    if (reported.push_to != NULL) {
+        push(reported.push_to, "from the hook");
+    }
+}
+
+static SapQueue *open_reporting(const char *name)
+{
+    SapQueueOptions options = test_options(name);
+    SapQueue *opened = NULL;
+
+    memset(&reported, 0, sizeof reported);
+    options.log = on_log;
+    options.log_ctx = &reported;
+    options.replay = on_replay;
+    options.replay_ctx = &reported;
+    options.retry_budget_max = 2;
+    EXPECT_RC(sap_queue_open_db(db, &options, &opened), SAP_OK);
+    return opened;
+}
+
+static void expect_reports(uint32_t dead, uint32_t requeued, uint32_t timeouts)
+{
+    ck_assert_uint_eq(reported.logged[SAP_RUNNER_V0_LOG_DEAD_LETTERED], dead);
+    ck_assert_uint_eq(reported.replayed[SAP_RUNNER_V0_REPLAY_DEAD_LETTER], dead);
+    ck_assert_uint_eq(reported.logged[SAP_RUNNER_V0_LOG_REQUEUED], requeued);
+    ck_assert_uint_eq(reported.replayed[SAP_RUNNER_V0_REPLAY_REQUEUE], requeued);
+    ck_assert_uint_eq(reported.logged[SAP_RUNNER_V0_LOG_LEASE_TIMEOUT], timeouts);
+}
+
+static void push_id(SapQueue *to, const char *id)
+{
+    SapQueuePushOptions options = {.id = id, .id_len = (uint32_t)strlen(id)};
+
+    EXPECT_RC(sap_queue_push(to, id, options.id_len, &options, NULL), SAP_OK);
+}
+
+START_TEST(a_message_that_failed_too_often_is_logged_and_in_the_replay_log)
+{
+    SapQueue *reporting = open_reporting("r");
+
+    push_id(reporting, "m");
+    ck_assert_int_eq(sap_queue_fail(reporting, claim(reporting, "m"), 5, 0), SAP_OK);
+    expect_reports(0, 1, 0);
+    ck_assert_int_eq(reported.log.rc, 5);
+    ck_assert_uint_eq(reported.log.detail, 1);
+    SapQueueMessage *message = claim(reporting, "m");
+    uint64_t seq = message->seq;
+    uint64_t token = message->claim.token;
+    ck_assert_int_eq(sap_queue_fail(reporting, message, 74, 0), SAP_OK);
+    expect_reports(1, 1, 0);
+    ck_assert_int_eq(reported.log.rc, 74);
+    ck_assert_uint_eq(reported.log.detail, 2);
+    ck_assert_uint_eq(reported.log.seq, seq);
+    ck_assert_uint_eq(reported.log.attempt_id, token);
+    ck_assert_int_eq(reported.log.worker_id, sap_queue_worker(reporting));
+    ck_assert_str_eq(reported.id, "m");
+    ck_assert_int_eq(reported.replay.rc, 74);
+    ck_assert_uint_eq(reported.replay.seq, seq);
+    ck_assert_mem_eq(reported.frame, "LMSG", 4);
+    /* One whose lease has passed to another changed nothing, and reports nothing. */
+    push_id(reporting, "n");
+    message = claim(reporting, "n");
+    ck_assert_int_eq(sap_queue_touch(reporting, message, 1), SAP_OK);
+    test_time.now_ms += 1;
+    SapQueueMessage *again = claim(reporting, "n");
+    expect_reports(1, 1, 1);
+    ck_assert_int_eq(sap_queue_fail(reporting, message, 5, 0), SAP_CONFLICT);
+    expect_reports(1, 1, 1);
+    ck_assert_int_eq(sap_queue_ack(reporting, again), SAP_OK);
+    expect_reports(1, 1, 1);
+    ck_assert_int_eq(sap_queue_close(reporting), SAP_OK);
+}
+END_TEST
+
+START_TEST(a_message_whose_lease_expired_too_often_is_logged_and_in_the_replay_log)
+{
+    SapQueue *reporting = open_reporting("r");
+
+    push_id(reporting, "m");
+    sap_queue_release(reporting, claim(reporting, "m"));
+    test_time.now_ms += 30000;
+    sap_queue_release(reporting, claim(reporting, "m"));
+    expect_reports(0, 0, 1);
+    test_time.now_ms += 30000;
+    /* A hook may use the queue. */
+    reported.push_to = reporting;
+    ck_assert_int_eq(sap_queue_ack(reporting, claim(reporting, "from the hook")), SAP_OK);
+    expect_reports(1, 0, 2);
+    ck_assert_uint_eq(stat_of(reporting).dead_letters, 1);
+    ck_assert_str_eq(reported.id, "m");
+    ck_assert_int_eq(reported.log.rc, SAP_BUSY);
+    ck_assert_int_eq(sap_queue_close(reporting), SAP_OK);
+}
+END_TEST
+
+START_TEST(rows_that_are_no_message_are_logged_and_in_the_replay_log)
+{
+    SapQueue *reporting = open_reporting("r");
+    uint8_t key[16];
+
+    store_u64be(key, (uint64_t)sap_queue_worker(reporting));
+    store_u64be(key + 8, UINT64_C(1) << 63);
+    SapTxnCtx *txn = sap_txn_begin(db, NULL, 0);
+    ck_assert_int_eq(sap_txn_put_dbi(txn, INBOX, key, sizeof key, "garbage", 7), SAP_OK);
+    store_u64be(key, UINT64_C(1) << 63); /* due at 0 */
+    store_u64be(key + 8, 77);
+    ck_assert_int_eq(sap_txn_put_dbi(txn, TIMERS, key, sizeof key, "rubbish", 7), SAP_OK);
+    ck_assert_int_eq(sap_txn_commit(txn), SAP_OK);
+    expect_none(reporting);
+    expect_reports(2, 0, 0);
+    ck_assert_uint_eq(stat_of(reporting).dead_letters, 2);
+    ck_assert_int_eq(reported.log.rc, SAP_INVALID);
+    ck_assert_str_eq(reported.id, "");
+    ck_assert_int_eq(sap_queue_close(reporting), SAP_OK);
+}
+END_TEST
+
+START_TEST(a_dead_letter_that_no_memory_is_left_to_report_is_not_made)
+{
+    SapQueue *reporting = open_reporting("r");
+    uint32_t refused = 0;
+
+    push_id(reporting, "m");
+    sap_queue_release(reporting, claim(reporting, "m"));
+    test_time.now_ms += 30000;
+    sap_queue_release(reporting, claim(reporting, "m"));
+    test_time.now_ms += 30000;
+    for (uint32_t n = 1; reported.replayed[SAP_RUNNER_V0_REPLAY_DEAD_LETTER] == 0; n++) {
+        SapQueueMessage *message = NULL;
+        fault_reset();
+        fault_arm_alloc(n);
+        int rc = sap_queue_claim(reporting, 0, 0, &message);
+        bool fired = fault_fired() > 0;
+        fault_reset();
+        ck_assert_int_eq(rc, fired ? SAP_NOMEM : SAP_NOTFOUND);
+        /* The claim may have gone on after the commit, and failed then. */
+        expect_reports((uint32_t)stat_of(reporting).dead_letters, 0,
+                       1 + (uint32_t)stat_of(reporting).dead_letters);
+        refused += stat_of(reporting).dead_letters == 0;
+    }
+    ck_assert_uint_gt(refused, 2);
+    ck_assert_uint_eq(stat_of(reporting).dead_letters, 1);
+    ck_assert_int_eq(sap_queue_close(reporting), SAP_OK);
+}
+END_TEST
+
 START_TEST(a_message_failed_with_a_delay_comes_back_after_it)
 {
     push(queue, "m");
@@ -555,6 +779,38 @@ START_TEST(timers_of_other_queues_go_to_their_inbox_and_those_of_workers_to_the_
     ck_assert_uint_eq(rows_of(OUTBOX), 1);
     ck_assert_int_eq(sap_queue_ack(other, claim(other, "theirs")), SAP_OK);
     ck_assert_int_eq(sap_queue_close(other), SAP_OK);
+}
+END_TEST
+
+START_TEST(a_message_of_a_worker_that_waits_for_its_next_attempt_goes_to_its_inbox_with_its_count)
+{
+    SapRunnerV0Message msg = {.to_worker = 5, .message_id = "m", .message_id_len = 1};
+    SapRunnerV0ClaimOptions options = {
+        .size = sizeof options, .worker_id = 5, .owner = 1, .now_ms = test_time.now_ms};
+    SapRunnerV0Claim claimed;
+    uint32_t count = 0;
+
+    ck_assert_int_eq(sap_runner_v0_send(db, &msg, NULL), SAP_OK);
+    SapTxnCtx *txn = sap_txn_begin(db, NULL, 0);
+    ck_assert_int_eq(sap_runner_mailbox_v0_claim(txn, &options, &claimed, 1, &count, NULL), SAP_OK);
+    ck_assert_uint_eq(count, 1);
+    ck_assert_int_eq(sap_runner_mailbox_v0_requeue_at(txn, &claimed, START_MS + 1), SAP_OK);
+    ck_assert_int_eq(sap_txn_commit(txn), SAP_OK);
+    sap_runner_v0_claim_release(&claimed);
+    test_time.now_ms += 1;
+    expect_none(queue); /* and moves all timers that are due */
+    ck_assert_uint_eq(rows_of(TIMERS), 0);
+    ck_assert_uint_eq(rows_of(OUTBOX), 0);
+    ck_assert_uint_eq(rows_of(INBOX), 1);
+    txn = sap_txn_begin(db, NULL, 0);
+    options.now_ms = test_time.now_ms;
+    ck_assert_int_eq(sap_runner_mailbox_v0_claim(txn, &options, &claimed, 1, &count, NULL), SAP_OK);
+    ck_assert_uint_eq(count, 1);
+    ck_assert_uint_eq(claimed.attempts, 2);
+    ck_assert_int_eq(sap_runner_mailbox_v0_ack(txn, &claimed, test_time.now_ms, 0), SAP_OK);
+    ck_assert_int_eq(sap_txn_commit(txn), SAP_OK);
+    sap_runner_v0_claim_release(&claimed);
+    ck_assert_uint_eq(rows_of(5), 0);
 }
 END_TEST
 
@@ -671,6 +927,28 @@ START_TEST(messages_of_one_id_in_two_queues_have_budgets_of_their_own)
     expect_stat(0, 0, 0, 1);
     ck_assert_uint_eq(stat_of(other).dead_letters, 0);
     ck_assert_int_eq(sap_queue_close(other), SAP_OK);
+}
+END_TEST
+
+START_TEST(messages_of_one_id_in_one_queue_have_budgets_of_their_own)
+{
+    SapQueuePushOptions options = {.id = "job-1", .id_len = 5};
+    int64_t delay_ms = _i == 0 ? -1 : 50;
+
+    ck_assert_int_eq(sap_queue_push(queue, "poison", 6, &options, NULL), SAP_OK);
+    for (uint32_t attempt = 1; attempt <= 4; attempt++) {
+        SapQueueMessage *message = claim(queue, "poison");
+        ck_assert_uint_eq(message->attempts, attempt);
+        ck_assert_int_eq(sap_queue_push(queue, "fine", 4, &options, NULL), SAP_OK);
+        SapQueueMessage *other = claim(queue, "fine");
+        ck_assert_uint_eq(other->attempts, 1);
+        ck_assert_int_eq(sap_queue_fail(queue, message, 5, delay_ms), SAP_OK);
+        /* A success of the same id does not renew the budget of the one that fails. */
+        ck_assert_int_eq(sap_queue_ack(queue, other), SAP_OK);
+        test_time.now_ms += 50;
+    }
+    expect_stat(0, 0, 0, 1);
+    ck_assert_uint_eq(rows_of(5), 0);
 }
 END_TEST
 
@@ -1314,6 +1592,7 @@ int main(void)
     tcase_add_test(tcase, many_are_pushed_claimed_and_acknowledged_at_once);
     tcase_add_test(tcase, a_push_of_many_with_one_too_long_pushes_none);
     tcase_add_test(tcase, misuse_is_an_error_and_changes_nothing);
+    tcase_add_test(tcase, a_message_is_freed_also_when_its_queue_is_missing);
     tcase_add_test(tcase, a_look_at_an_empty_queue_needs_no_writer_lock);
     tcase_add_test(tcase, an_expired_lease_passes_to_the_next_and_its_holder_is_told);
     tcase_add_test(tcase, touch_renews_the_lease);
@@ -1328,16 +1607,24 @@ int main(void)
     tcase_add_test(tcase, a_failed_message_goes_to_the_tail_and_at_last_to_the_dead_letters);
     tcase_add_test(tcase, the_retry_budget_is_that_of_the_options);
     tcase_add_test(tcase, a_message_failed_with_a_delay_comes_back_after_it);
+    tcase_add_test(tcase, a_message_that_failed_too_often_is_logged_and_in_the_replay_log);
+    tcase_add_test(tcase, a_message_whose_lease_expired_too_often_is_logged_and_in_the_replay_log);
+    tcase_add_test(tcase, rows_that_are_no_message_are_logged_and_in_the_replay_log);
+    tcase_add_test(tcase, a_dead_letter_that_no_memory_is_left_to_report_is_not_made);
     tcase_add_test(tcase, a_delayed_message_comes_at_its_time_and_in_its_order);
     tcase_add_test(tcase, more_timers_due_than_move_at_once_all_come);
     tcase_add_test(tcase,
                    timers_of_other_queues_go_to_their_inbox_and_those_of_workers_to_the_outbox);
+    tcase_add_test(
+        tcase,
+        a_message_of_a_worker_that_waits_for_its_next_attempt_goes_to_its_inbox_with_its_count);
     tcase_add_test(tcase, a_claim_waits_as_long_as_it_was_told_and_no_longer);
     tcase_add_test(tcase, a_waiting_claim_ends_when_a_timer_is_due_or_a_lease_expires);
     tcase_add_test(tcase, a_waiting_claim_ends_when_a_message_comes);
     tcase_add_test(tcase, a_message_of_an_id_that_was_handled_within_a_day_does_not_come);
     tcase_add_test(tcase, two_queues_know_nothing_of_each_others_ids);
     tcase_add_test(tcase, messages_of_one_id_in_two_queues_have_budgets_of_their_own);
+    tcase_add_loop_test(tcase, messages_of_one_id_in_one_queue_have_budgets_of_their_own, 0, 2);
     tcase_add_test(tcase, ids_that_are_remembered_do_not_pile_up);
     tcase_add_test(tcase, peek_and_stat_say_what_there_is_and_claim_nothing);
     tcase_add_test(tcase, a_row_that_is_no_frame_ends_among_the_dead_letters);

@@ -434,6 +434,51 @@ START_TEST(an_interruption_ends_the_claims_that_wait)
 }
 END_TEST
 
+/* A clock that interrupts its queue at the n-th look, and otherwise stands still. */
+typedef struct Interrupter {
+    SapQueue *queue; /* NULL: not yet */
+    uint32_t looks;
+    uint32_t at;
+} Interrupter;
+
+static int64_t interrupting_now(void *ctx)
+{
+    Interrupter *interrupter = ctx;
+
+    if (interrupter->queue != NULL && ++interrupter->looks == interrupter->at) {
+        sap_queue_interrupt(interrupter->queue);
+    }
+    return 1000000;
+}
+
+/* A claim looks at the clock at its beginning, before its first look at the queue and before the
+ * second, after which it sleeps. */
+enum { LOOKS_BEFORE_SLEEP = 3 };
+
+START_TEST(an_interruption_before_the_wait_begins_is_not_lost)
+{
+    Interrupter interrupter = {.at = (uint32_t)_i};
+    SapQueueOptions options = {.time = {.now_ms = interrupting_now, .ctx = &interrupter}};
+    SapQueueMessage *message = NULL;
+    SapQueue *queue = NULL;
+    FileBed bed;
+
+    file_bed_start(&bed);
+    EXPECT_RC(sap_queue_open(bed.path, &options, &queue), SAP_OK);
+    interrupter.queue = queue;
+    if (interrupter.at == 0) {
+        sap_queue_interrupt(queue);
+    }
+    uint64_t start_ns = clock_mono_ns(NULL);
+    ck_assert_int_eq(sap_queue_claim(queue, 0, UINT32_MAX, &message), SAP_NOTFOUND);
+    ck_assert_uint_lt(ms_since(start_ns), SOON_MS);
+    ck_assert_uint_ge(interrupter.looks, interrupter.at);
+    interrupter.queue = NULL;
+    EXPECT_RC(sap_queue_close(queue), SAP_OK);
+    file_bed_end(&bed);
+}
+END_TEST
+
 START_TEST(a_sleeper_is_woken_when_a_message_is_put_back)
 {
     Pair pair;
@@ -506,6 +551,8 @@ int main(void)
     tcase_add_test(tcase, a_claim_in_real_time_ends_when_its_time_is_over);
     tcase_add_test(tcase, close_ends_the_claims_that_wait);
     tcase_add_test(tcase, an_interruption_ends_the_claims_that_wait);
+    tcase_add_loop_test(tcase, an_interruption_before_the_wait_begins_is_not_lost, 0,
+                        LOOKS_BEFORE_SLEEP + 1);
     tcase_add_test(tcase, a_sleeper_is_woken_when_a_message_is_put_back);
     tcase_add_test(tcase, a_queue_can_be_opened_waited_for_and_closed_while_others_write);
     suite_add_tcase(suite, tcase);

@@ -46,6 +46,59 @@ START_TEST(a_block_reads_its_own_writes_and_the_db_sees_them_only_after_apply)
 }
 END_TEST
 
+static int see_row(const void *key, uint32_t key_len, const void *val, uint32_t val_len, void *ctx)
+{
+    (void)key;
+    (void)key_len;
+    (void)val;
+    (void)val_len;
+    (void)ctx;
+    return 0;
+}
+
+START_TEST(what_is_read_again_and_again_is_kept_once)
+{
+    enum { TIMES = 1000000, KEYS = 3000 };
+    char key[16];
+    TxBed bed;
+
+    tx_bed_open(&bed, 4096);
+    tx_db_put(&bed, 0, "a", "1");
+    for (int i = 0; i < KEYS; i++) {
+        (void)snprintf(key, sizeof key, "k%d", i);
+        tx_db_put(&bed, 8, key, i % 2 == 0 ? "even" : "odd");
+    }
+    tx_bed_begin(&bed, 0);
+    tx_expect_get(bed.ctx, 0, "a", "1");
+    tx_expect_get(bed.ctx, 0, "none", NULL);
+    EXPECT_RC(sap_runner_txctx_v0_scan(bed.ctx, 8, "k1", 2, see_row, NULL), 0);
+    size_t memory = mem_live_total();
+    for (int i = 0; i < TIMES; i++) {
+        ck_assert_int_eq(sap_runner_txctx_v0_get(bed.ctx, 0, "a", 1, NULL, NULL), SAP_OK);
+        ck_assert_int_eq(sap_runner_txctx_v0_get(bed.ctx, 0, "none", 4, NULL, NULL), SAP_NOTFOUND);
+    }
+    for (int i = 0; i < 100; i++) {
+        EXPECT_RC(sap_runner_txctx_v0_scan(bed.ctx, 8, "k1", 2, see_row, NULL), 0);
+    }
+    ck_assert_uint_eq(sap_runner_txctx_v0_read_count(bed.ctx), 3);
+    ck_assert_uint_eq(mem_live_total(), memory);
+    /* Each of many keys, twice; none is taken for another. */
+    for (int i = 0; i < 2 * KEYS; i++) {
+        (void)snprintf(key, sizeof key, "k%d", i % KEYS);
+        tx_expect_get(bed.ctx, 8, key, i % 2 == 0 ? "even" : "odd");
+    }
+    ck_assert_uint_eq(sap_runner_txctx_v0_read_count(bed.ctx), 3 + KEYS);
+    tx_bed_apply(&bed);
+    /* The same key of another table, and a prefix that is also a key, are reads of their own. */
+    tx_bed_begin(&bed, 0);
+    tx_expect_get(bed.ctx, 0, "k1", NULL);
+    tx_expect_get(bed.ctx, 8, "k1", "odd");
+    EXPECT_RC(sap_runner_txctx_v0_scan(bed.ctx, 8, "k1", 2, see_row, NULL), 0);
+    ck_assert_uint_eq(sap_runner_txctx_v0_read_count(bed.ctx), 3);
+    tx_bed_close(&bed);
+}
+END_TEST
+
 START_TEST(a_delete_of_no_row_is_done_and_undone_like_any_other)
 {
     TxBed bed;
@@ -790,6 +843,7 @@ int main(void)
     tcase_set_timeout(tcase, TIMEOUT_S);
     tcase_add_test(tcase, a_block_reads_its_own_writes_and_the_db_sees_them_only_after_apply);
     tcase_add_test(tcase, a_delete_of_no_row_is_done_and_undone_like_any_other);
+    tcase_add_test(tcase, what_is_read_again_and_again_is_kept_once);
     tcase_add_test(tcase, a_value_that_the_block_was_shown_can_be_put_elsewhere);
     tcase_add_test(tcase, every_key_that_fits_the_db_can_be_staged);
     tcase_add_test(tcase, misuse_is_an_error_and_changes_nothing);

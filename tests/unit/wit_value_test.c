@@ -7,11 +7,12 @@
 #include "wit_constructs.h"
 #include "wit_constructs_samples.h"
 #include "wit_runtime_samples.h"
+#include "wit_store_samples.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { SEEDS = 80, CHANGES = 12 };
+enum { SEEDS = 80, CHANGES = 12, SIDES = 3 };
 
 typedef struct Side {
     Schema *schema;
@@ -25,7 +26,7 @@ typedef struct Counts {
     unsigned broken; /* of those, for a refinement */
 } Counts;
 
-static Side sides[2];
+static Side sides[SIDES];
 
 static void read_sides(void)
 {
@@ -33,7 +34,9 @@ static void read_sides(void)
                       wit_constructs_sample_count};
     sides[1] = (Side){read_schema("schemas/wit/runtime-schema.wit"), wit_runtime_samples,
                       wit_runtime_sample_count};
-    for (size_t i = 0; i < 2; i++) {
+    sides[2] = (Side){read_schema("schemas/wit/store-schema.wit"), wit_store_samples,
+                      wit_store_sample_count};
+    for (size_t i = 0; i < SIDES; i++) {
         check_schemas(&sides[i].schema, 1);
     }
     ck_assert_uint_eq(mistake_count(), 0);
@@ -129,7 +132,7 @@ START_TEST(bytes_mean_what_they_mean_to_generated_code)
 
     read_sides();
     for (uint64_t seed = first; seed < first + seeds; seed++) {
-        for (size_t s = 0; s < 2; s++) {
+        for (size_t s = 0; s < SIDES; s++) {
             for (size_t i = 0; i < sides[s].count; i++) {
                 Choice choice;
                 expect_context("seed %" PRIu64, seed);

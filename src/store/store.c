@@ -1,0 +1,943 @@
+/* store.c - the calls of store.h: what is checked once for all stores.
+ *
+ * A transaction works, has failed, or has ended. It fails when a call of the implementation returns
+ * anything but SAP_OK, SAP_NOTFOUND or SAP_EXISTS, or when the hook asks for it; then only commit,
+ * which returns the same code, and abort are left. An ended one stays in a list of its store until
+ * it is used again, so that a late call on it is refused.
+ *
+ * Public calls check their arguments, then call the function of the same name without sap_, which
+ * asks the hook. */
+#include "sapling/store.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/assert.h"
+#include "common/mem.h"
+#include "common/options.h"
+#include "common/utf8.h"
+#include "sapling/open_error.h"
+#include "store/meta.h"
+#include "store/time.h"
+
+OPTIONS_LAYOUT(SapStoreOptions, message_ctx, message_ctx);
+
+enum { KEEP_ENDED = 16 }; /* transactions that are not used again at once */
+
+/* ---- Keys ------------------------------------------------------------------------------------ */
+
+int store_key_compare(StoreKey a, StoreKey b)
+{
+    if (a.table != b.table) {
+        return a.table < b.table ? -1 : 1;
+    }
+    size_t len = a.bytes.len < b.bytes.len ? a.bytes.len : b.bytes.len;
+    int order = len == 0 ? 0 : memcmp(a.bytes.data, b.bytes.data, len);
+    return order != 0 ? order : (a.bytes.len > b.bytes.len) - (a.bytes.len < b.bytes.len);
+}
+
+/* ---- Copies ---------------------------------------------------------------------------------- */
+
+struct StorePiece {
+    StorePiece *next;
+    size_t used;
+    size_t size;
+    _Alignas(16) uint8_t bytes[];
+};
+
+enum { PIECE_LEAST = 4096, PIECE_ALIGN = 16 };
+
+void *store_txn_room(SapStoreTxn *txn, size_t size)
+{
+    StorePiece *piece = txn->pieces;
+    size = (size + PIECE_ALIGN - 1) / PIECE_ALIGN * PIECE_ALIGN;
+    if (piece == NULL || piece->size - piece->used < size) {
+        size_t bytes = size > PIECE_LEAST ? size : PIECE_LEAST;
+        piece = (StorePiece *)mem_alloc(MEM_STORE, sizeof *piece + bytes);
+        if (piece == NULL) {
+            return NULL;
+        }
+        piece->next = txn->pieces;
+        piece->used = 0;
+        piece->size = bytes;
+        txn->pieces = piece;
+    }
+    void *room = piece->bytes + piece->used;
+    piece->used += size;
+    return room;
+}
+
+int store_txn_copy(SapStoreTxn *txn, Slice from, Slice *copy_out)
+{
+    void *room = store_txn_room(txn, from.len);
+    if (room == NULL) {
+        return SAP_NOMEM;
+    }
+    if (from.len > 0) {
+        memcpy(room, from.data, from.len);
+    }
+    *copy_out = (Slice){room, from.len};
+    return SAP_OK;
+}
+
+/* Frees all pieces but one of the usual size, which the next transaction begins with. */
+static void reset_pieces(SapStoreTxn *txn, bool keep_one)
+{
+    StorePiece *kept = NULL;
+    for (StorePiece *piece = txn->pieces; piece != NULL;) {
+        StorePiece *next = piece->next;
+        if (keep_one && kept == NULL && piece->size == PIECE_LEAST) {
+            kept = piece;
+            kept->next = NULL;
+            kept->used = 0;
+        } else {
+            mem_free(MEM_STORE, piece, sizeof *piece + piece->size);
+        }
+        piece = next;
+    }
+    txn->pieces = kept;
+}
+
+/* ---- Opening --------------------------------------------------------------------------------- */
+
+static int compare_tables(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a;
+    uint32_t y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static bool has_table(const SapStore *store, uint32_t table)
+{
+    return bsearch(&table, store->tables, store->table_count, sizeof table, compare_tables) != NULL;
+}
+
+static void report_refusal(const SapStoreOptions *options)
+{
+    if (options->on_message != NULL) {
+        options->on_message(sap_open_error(), options->message_ctx);
+    }
+}
+
+static int refuse_open(const SapStoreOptions *options, int rc, const char *text)
+{
+    open_error_set(text);
+    report_refusal(options);
+    return rc;
+}
+
+static int check_options(const SapStoreOptions *options)
+{
+    if (options->tables == NULL || options->table_count == 0) {
+        return refuse_open(options, SAP_ERROR, "a store needs the numbers of its tables");
+    }
+    if (options->table_count > SAP_STORE_LAST_TABLE + 1 - SAP_STORE_FIRST_TABLE) {
+        return refuse_open(options, SAP_ERROR, "a store has at most 1008 tables");
+    }
+    if (options->schema != NULL && strlen(options->schema) > SAP_STORE_MAX_SCHEMA) {
+        return refuse_open(options, SAP_ERROR, "the name of a store's schema has at most 64 bytes");
+    }
+    if (options->schema != NULL && !utf8_valid(options->schema, strlen(options->schema))) {
+        return refuse_open(options, SAP_ERROR, "the name of a store's schema is not UTF-8");
+    }
+    return SAP_OK;
+}
+
+/* The tables, sorted. */
+static int check_tables(const SapStoreOptions *options, const uint32_t *tables)
+{
+    for (uint32_t i = 0; i < options->table_count; i++) {
+        if (tables[i] < SAP_STORE_FIRST_TABLE || tables[i] > SAP_STORE_LAST_TABLE) {
+            return refuse_open(options, SAP_ERROR,
+                               "the tables of a store have numbers from 16 to 1023");
+        }
+        if (i > 0 && tables[i - 1] == tables[i]) {
+            return refuse_open(options, SAP_ERROR, "a table of a store is named twice");
+        }
+    }
+    return SAP_OK;
+}
+
+static const char *after_scheme(const char *url, const char *scheme)
+{
+    size_t len = strlen(scheme);
+    return strncmp(url, scheme, len) == 0 ? url + len : NULL;
+}
+
+static int open_scheme(const char *url, const SapStoreOptions *options, SapStore **store_out)
+{
+    const char *name = after_scheme(url, "memory:");
+    if (name != NULL) {
+        return memory_store_open(name, store_out);
+    }
+    name = after_scheme(url, "sapling:");
+    if (name != NULL) {
+        return file_store_open(name, options, store_out);
+    }
+    char text[256];
+    (void)snprintf(text, sizeof text, "%.100s: not a store: use sapling:PATH or memory:", url);
+    return refuse_open(options, SAP_INVALID, text);
+}
+
+static void set_options(SapStore *store, const SapStoreOptions *options)
+{
+    store->hook = options->hook;
+    store->hook_ctx = options->hook_ctx;
+    store->on_message = options->on_message;
+    store->message_ctx = options->message_ctx;
+}
+
+static void free_tables(uint32_t *tables, uint32_t count)
+{
+    mem_free(MEM_STORE, tables, count * sizeof *tables);
+}
+
+static int check_own_rows(SapStore *store, const char *url, const SapStoreOptions *options)
+{
+    WitStoreTime time;
+    store_time_init(store, options, &time);
+    int rc = meta_open(store, url, options->schema == NULL ? "" : options->schema, &time);
+    if (rc == SAP_OK) {
+        store_time_start(store, &time);
+    }
+    return rc;
+}
+
+/* Takes ownership of the tables. */
+static int open_with(const char *url, const SapStoreOptions *options, uint32_t *tables,
+                     SapStore **store_out)
+{
+    SapStore *store = NULL;
+    int rc = check_tables(options, tables);
+    rc = rc == SAP_OK ? open_scheme(url, options, &store) : rc;
+    if (rc == SAP_OK && !mutex_init(&store->lock)) {
+        (void)store->ops->close(store);
+        rc = SAP_NOMEM;
+    }
+    if (rc != SAP_OK) {
+        free_tables(tables, options->table_count);
+        return rc;
+    }
+    store->tables = tables;
+    store->table_count = options->table_count;
+    rc = check_own_rows(store, url, options);
+    if (rc == SAP_INVALID || rc == SAP_CORRUPT) {
+        report_refusal(options);
+    }
+    if (rc == SAP_OK && store->ops->open_tables != NULL) {
+        rc = store->ops->open_tables(store);
+    }
+    if (rc != SAP_OK) {
+        (void)sap_store_close(store);
+        return rc;
+    }
+    memset(&store->counts, 0, sizeof store->counts); /* from here on they are the caller's */
+    set_options(store, options);
+    *store_out = store;
+    return SAP_OK;
+}
+
+int sap_store_open(const char *url, const SapStoreOptions *options, SapStore **store_out)
+{
+    SapStoreOptions known;
+    open_error_clear();
+    if (url == NULL || options == NULL || store_out == NULL ||
+        OPTIONS_READ(SapStoreOptions, &known, options) != SAP_OK) {
+        open_error_set("misuse of sap_store_open()");
+        return SAP_ERROR;
+    }
+    int rc = check_options(&known);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    size_t size = known.table_count * sizeof(uint32_t);
+    uint32_t *tables = (uint32_t *)mem_copy(MEM_STORE, known.tables, size);
+    rc = SAP_NOMEM;
+    if (tables != NULL) {
+        qsort(tables, known.table_count, sizeof *tables, compare_tables);
+        rc = open_with(url, &known, tables, store_out);
+    }
+    if (rc != SAP_OK) {
+        open_error_set_code(url, rc);
+    }
+    return rc;
+}
+
+static void free_txn(SapStoreTxn *txn)
+{
+    size_t size = txn->store->ops->txn_size;
+    reset_pieces(txn, false);
+    buf_release(&txn->touched);
+    mem_free(MEM_STORE, txn, size);
+}
+
+int sap_store_close(SapStore *store)
+{
+    if (store == NULL) {
+        return SAP_OK;
+    }
+    mutex_lock(&store->lock);
+    bool in_use = store->open > 0 || store->waiting > 0;
+    mutex_unlock(&store->lock);
+    if (in_use) {
+        return SAP_BUSY;
+    }
+    while (store->oldest != NULL) {
+        SapStoreTxn *next = store->oldest->next_ended;
+        free_txn(store->oldest);
+        store->oldest = next;
+    }
+    mutex_destroy(&store->lock);
+    free_tables(store->tables, store->table_count);
+    return store->ops->close(store);
+}
+
+/* ---- Faults ---------------------------------------------------------------------------------- */
+
+static SapStoreFault ask_hook(SapStore *store, SapStoreCall call)
+{
+    if (atomic_load_relaxed(&store->crashed)) {
+        return SAP_STORE_FAULT_CRASH;
+    }
+    SapStoreFault fault =
+        store->hook == NULL ? SAP_STORE_FAULT_NONE : store->hook(store->hook_ctx, call);
+    if (fault == SAP_STORE_FAULT_CRASH) {
+        atomic_store_relaxed(&store->crashed, true);
+    }
+    relaxed_add(&store->counts.faults, fault != SAP_STORE_FAULT_NONE);
+    return fault;
+}
+
+static int code_of_fault(SapStoreFault fault)
+{
+    switch (fault) {
+    case SAP_STORE_FAULT_NONE:
+        return SAP_OK;
+    case SAP_STORE_FAULT_BUSY:
+        return SAP_BUSY;
+    case SAP_STORE_FAULT_CONFLICT:
+        return SAP_CONFLICT;
+    default:
+        return SAP_IO;
+    }
+}
+
+static void count_code(SapStore *store, int rc)
+{
+    relaxed_add(&store->counts.busy, rc == SAP_BUSY);
+    relaxed_add(&store->counts.conflicts, rc == SAP_CONFLICT);
+}
+
+/* The transaction's work is over with `rc`. A dead caller holds no locks; another keeps them until
+ * it aborts, as on a server. */
+int store_fail(SapStoreTxn *txn, int rc)
+{
+    SAP_ASSERT(rc != SAP_OK && txn->failed == SAP_OK);
+    txn->failed = rc;
+    count_code(txn->store, rc);
+    if (atomic_load_relaxed(&txn->store->crashed)) {
+        txn->store->ops->rollback(txn);
+    }
+    return rc;
+}
+
+/* Before a call on a transaction does anything. */
+static int enter_call(SapStoreTxn *txn, SapStoreCall call)
+{
+    if (txn->failed != SAP_OK) {
+        return txn->failed;
+    }
+    int rc = code_of_fault(ask_hook(txn->store, call));
+    txn->begun_work = true;
+    return rc == SAP_OK ? SAP_OK : store_fail(txn, rc);
+}
+
+/* After the implementation's call. */
+static int leave_call(SapStoreTxn *txn, int rc)
+{
+    bool refused = rc == SAP_NOTFOUND || rc == SAP_EXISTS;
+    return rc == SAP_OK || refused ? rc : store_fail(txn, rc);
+}
+
+/* ---- Begin ----------------------------------------------------------------------------------- */
+
+/* A transaction object, the one that ended longest ago where there are enough. NULL: no memory. */
+static SapStoreTxn *take_txn(SapStore *store)
+{
+    SapStoreTxn *txn = NULL;
+    mutex_lock(&store->lock);
+    store->open++;
+    if (store->ended >= KEEP_ENDED) {
+        txn = store->oldest;
+        store->oldest = txn->next_ended;
+        store->ended--;
+    }
+    mutex_unlock(&store->lock);
+    return txn != NULL ? txn : (SapStoreTxn *)mem_zalloc(MEM_STORE, store->ops->txn_size);
+}
+
+/* Its end; with `waits` the thread is about to wait, and the store is in use until leave_wait(). */
+static void give_txn(SapStore *store, SapStoreTxn *txn, bool waits)
+{
+    mutex_lock(&store->lock);
+    SAP_ASSERT(store->open > 0);
+    store->open--;
+    store->waiting += waits;
+    if (txn != NULL) {
+        txn->next_ended = NULL;
+        if (store->oldest == NULL) {
+            store->oldest = txn;
+        } else {
+            store->latest->next_ended = txn;
+        }
+        store->latest = txn;
+        store->ended++;
+    }
+    mutex_unlock(&store->lock);
+}
+
+/* Empties a transaction for its next use, but keeps its memory. */
+static void reset_txn(SapStore *store, SapStoreTxn *txn, SapStoreKind kind)
+{
+    StorePiece *pieces = txn->pieces;
+    Buf touched = txn->touched;
+    memset(txn, 0, store->ops->txn_size);
+    txn->store = store;
+    txn->kind = kind;
+    txn->pieces = pieces;
+    txn->touched = touched;
+}
+
+int sap_store_begin(SapStore *store, SapStoreKind kind, SapStoreTxn **txn_out)
+{
+    if (store == NULL || txn_out == NULL || (unsigned)kind > SAP_STORE_CLAIM) {
+        return SAP_ERROR;
+    }
+    int rc = code_of_fault(ask_hook(store, SAP_STORE_CALL_BEGIN));
+    if (rc != SAP_OK) {
+        count_code(store, rc);
+        return rc;
+    }
+    SapStoreTxn *txn = take_txn(store);
+    if (txn != NULL) {
+        reset_txn(store, txn, kind);
+        rc = store->ops->begin(txn);
+    } else {
+        rc = SAP_NOMEM;
+    }
+    if (rc != SAP_OK) {
+        count_code(store, rc);
+        if (txn != NULL) {
+            txn->ended = true;
+        }
+        give_txn(store, txn, false);
+        return rc;
+    }
+    relaxed_add(&store->counts.begun[kind], 1);
+    *txn_out = txn;
+    return SAP_OK;
+}
+
+static bool is_usable(const SapStoreTxn *txn)
+{
+    return txn != NULL && !txn->ended;
+}
+
+uint64_t sap_store_version(SapStoreTxn *txn)
+{
+    return is_usable(txn) ? txn->version : 0;
+}
+
+/* ---- Guards ---------------------------------------------------------------------------------- */
+
+/* SAP_ERROR: misuse. SAP_FULL: too long to exist. */
+static int check_key(const SapStoreTxn *txn, uint32_t table, const void *key, uint32_t key_len)
+{
+    if (!is_usable(txn) || (key == NULL && key_len > 0) || !has_table(txn->store, table)) {
+        return SAP_ERROR;
+    }
+    return key_len > SAP_STORE_MAX_KEY ? SAP_FULL : SAP_OK;
+}
+
+static StoreKey key_of_guard(const SapStoreGuard *guard)
+{
+    return (StoreKey){guard->table, {guard->key, guard->key_len}};
+}
+
+static int compare_guards(const void *a, const void *b)
+{
+    const SapStoreGuard *x = (const SapStoreGuard *)a;
+    const SapStoreGuard *y = (const SapStoreGuard *)b;
+    int order = store_key_compare(key_of_guard(x), key_of_guard(y));
+    return order != 0 ? order : (int)y->exclusive - (int)x->exclusive;
+}
+
+/* Sorts, and drops all but the strongest guard of each key. */
+static uint32_t order_guards(SapStoreGuard *guards, uint32_t count)
+{
+    uint32_t kept = 0;
+    qsort(guards, count, sizeof *guards, compare_guards);
+    for (uint32_t i = 0; i < count; i++) {
+        if (kept == 0 ||
+            store_key_compare(key_of_guard(&guards[kept - 1]), key_of_guard(&guards[i])) != 0) {
+            guards[kept++] = guards[i];
+        }
+    }
+    return kept;
+}
+
+int store_guard(SapStoreTxn *txn, const SapStoreGuard *guards, uint32_t count)
+{
+    SapStoreGuard sorted[SAP_STORE_MAX_GUARDS];
+    SAP_ASSERT(count > 0 && count <= SAP_STORE_MAX_GUARDS);
+    if (txn->failed == SAP_OK && txn->begun_work) {
+        return SAP_ERROR;
+    }
+    int rc = enter_call(txn, SAP_STORE_CALL_GUARD);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    memcpy(sorted, guards, count * sizeof *guards);
+    return leave_call(txn, txn->store->ops->guard(txn, sorted, order_guards(sorted, count)));
+}
+
+int sap_store_guard(SapStoreTxn *txn, const SapStoreGuard *guards, uint32_t count)
+{
+    if (!is_usable(txn) || guards == NULL || count == 0 || txn->kind != SAP_STORE_GUARDED) {
+        return SAP_ERROR;
+    }
+    if (count > SAP_STORE_MAX_GUARDS) {
+        return SAP_FULL;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        int rc = check_key(txn, guards[i].table, guards[i].key, guards[i].key_len);
+        if (rc != SAP_OK) {
+            return rc;
+        }
+    }
+    return store_guard(txn, guards, count);
+}
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+int store_get(SapStoreTxn *txn, StoreKey key, Slice *val_out)
+{
+    int rc = enter_call(txn, SAP_STORE_CALL_GET);
+    if (rc == SAP_OK) {
+        rc = leave_call(txn, txn->store->ops->get(txn, key, val_out));
+        relaxed_add(&txn->store->counts.rows_read, rc == SAP_OK);
+    }
+    return rc;
+}
+
+/* The row alone is the range from its key to the shortest key after it. */
+static int lock_one_row(SapStoreTxn *txn, StoreKey key, Slice *val_out)
+{
+    const SapStoreRow *rows = NULL;
+    uint32_t count = 0;
+    uint8_t *after = (uint8_t *)store_txn_room(txn, key.bytes.len + 1);
+    if (after == NULL) {
+        return SAP_NOMEM;
+    }
+    memcpy(after, key.bytes.data, key.bytes.len);
+    after[key.bytes.len] = 0;
+    SapStoreRange range = {key.table, key.bytes.data, (uint32_t)key.bytes.len, after,
+                           (uint32_t)key.bytes.len + 1};
+    int rc = txn->store->ops->lock_rows(txn, &range, 1, &rows, &count);
+    if (rc == SAP_OK && count == 0) {
+        rc = txn->store->ops->get(txn, key, val_out);
+        return rc == SAP_OK ? SAP_BUSY : rc;
+    }
+    if (rc == SAP_OK) {
+        *val_out = (Slice){rows[0].val, rows[0].val_len};
+    }
+    return rc;
+}
+
+int store_get_locked(SapStoreTxn *txn, StoreKey key, Slice *val_out)
+{
+    int rc = enter_call(txn, SAP_STORE_CALL_GET);
+    if (rc == SAP_OK) {
+        rc = leave_call(txn, lock_one_row(txn, key, val_out));
+        relaxed_add(&txn->store->counts.rows_read, rc == SAP_OK);
+    }
+    return rc;
+}
+
+int sap_store_get(SapStoreTxn *txn, uint32_t table, const void *key, uint32_t key_len,
+                  const void **val_out, uint32_t *val_len_out)
+{
+    Slice val = {0};
+    int rc = check_key(txn, table, key, key_len);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    if (val_out == NULL || val_len_out == NULL) {
+        return SAP_ERROR;
+    }
+    rc = store_get(txn, (StoreKey){table, {key, key_len}}, &val);
+    if (rc == SAP_OK) {
+        *val_out = val.data;
+        *val_len_out = (uint32_t)val.len;
+    }
+    return rc;
+}
+
+static int check_write(const SapStoreTxn *txn, uint32_t table, const void *key, uint32_t key_len,
+                       const void *val, uint32_t val_len)
+{
+    int rc = check_key(txn, table, key, key_len);
+    if (rc == SAP_ERROR || (val == NULL && val_len > 0)) {
+        return SAP_ERROR;
+    }
+    if (txn->kind < SAP_STORE_GUARDED) {
+        return SAP_READONLY;
+    }
+    return val_len > SAP_STORE_MAX_VALUE ? SAP_FULL : rc;
+}
+
+/* Room for one more row to be noted, so that it can be noted once it is written. */
+static int reserve_touched(SapStoreTxn *txn)
+{
+    int rc = buf_reserve(&txn->touched, sizeof(WakeKey));
+    return rc == SAP_OK ? SAP_OK : store_fail(txn, rc);
+}
+
+/* The row was written or deleted. */
+static void note_write(SapStoreTxn *txn, StoreKey key)
+{
+    WakeKey *touched = (WakeKey *)(void *)(txn->touched.data + txn->touched.len);
+    wake_key_set(touched, key.table, key.bytes.data, (uint32_t)key.bytes.len);
+    txn->touched.len += sizeof *touched;
+    txn->wrote = true;
+    relaxed_add(&txn->store->counts.rows_written, 1);
+}
+
+int store_put(SapStoreTxn *txn, StoreKey key, Slice val, StorePutMode mode)
+{
+    int rc = enter_call(txn, SAP_STORE_CALL_PUT);
+    rc = rc == SAP_OK ? reserve_touched(txn) : rc;
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    rc = leave_call(txn, txn->store->ops->put(txn, key, val, mode));
+    if (rc == SAP_OK) {
+        note_write(txn, key);
+    }
+    return rc;
+}
+
+int sap_store_put(SapStoreTxn *txn, uint32_t table, const void *key, uint32_t key_len,
+                  const void *val, uint32_t val_len)
+{
+    int rc = check_write(txn, table, key, key_len, val, val_len);
+    return rc == SAP_OK ? store_put(txn, (StoreKey){table, {key, key_len}}, (Slice){val, val_len},
+                                    STORE_PUT_ANY)
+                        : rc;
+}
+
+int sap_store_put_time(SapStoreTxn *txn)
+{
+    if (!is_usable(txn) || txn->kind == SAP_STORE_CLAIM) {
+        return SAP_ERROR;
+    }
+    return txn->kind == SAP_STORE_GUARDED ? store_put_time(txn) : SAP_READONLY;
+}
+
+int sap_store_put_if_absent(SapStoreTxn *txn, uint32_t table, const void *key, uint32_t key_len,
+                            const void *val, uint32_t val_len)
+{
+    int rc = check_write(txn, table, key, key_len, val, val_len);
+    return rc == SAP_OK ? store_put(txn, (StoreKey){table, {key, key_len}}, (Slice){val, val_len},
+                                    STORE_PUT_ABSENT)
+                        : rc;
+}
+
+int store_del(SapStoreTxn *txn, StoreKey key)
+{
+    int rc = enter_call(txn, SAP_STORE_CALL_PUT);
+    rc = rc == SAP_OK ? reserve_touched(txn) : rc;
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    rc = leave_call(txn, txn->store->ops->del(txn, key));
+    if (rc == SAP_OK) {
+        note_write(txn, key);
+    }
+    return rc;
+}
+
+int sap_store_del(SapStoreTxn *txn, uint32_t table, const void *key, uint32_t key_len)
+{
+    int rc = check_write(txn, table, key, key_len, NULL, 0);
+    return rc == SAP_OK ? store_del(txn, (StoreKey){table, {key, key_len}}) : rc;
+}
+
+/* Bounds of a range may be longer than any key. */
+static int check_range(const SapStoreTxn *txn, const SapStoreRange *range)
+{
+    if (range == NULL || (range->to == NULL && range->to_len > 0) ||
+        (range->from == NULL && range->from_len > 0)) {
+        return SAP_ERROR;
+    }
+    return check_key(txn, range->table, NULL, 0);
+}
+
+int store_scan(SapStoreTxn *txn, const SapStoreRange *range, bool backward, uint32_t limit,
+               const SapStoreRow **rows_out, uint32_t *count_out)
+{
+    int rc = enter_call(txn, SAP_STORE_CALL_SCAN);
+    if (rc == SAP_OK) {
+        rc = leave_call(txn,
+                        txn->store->ops->scan(txn, range, backward, limit, rows_out, count_out));
+    }
+    if (rc == SAP_OK) {
+        relaxed_add(&txn->store->counts.rows_read, *count_out);
+    }
+    return rc;
+}
+
+int sap_store_scan(SapStoreTxn *txn, const SapStoreRange *range, bool backward, uint32_t limit,
+                   const SapStoreRow **rows_out, uint32_t *count_out)
+{
+    int rc = check_range(txn, range);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    if (limit == 0 || rows_out == NULL || count_out == NULL) {
+        return SAP_ERROR;
+    }
+    return store_scan(txn, range, backward, limit, rows_out, count_out);
+}
+
+/* ---- Claims ---------------------------------------------------------------------------------- */
+
+/* One claimed row to its new place. */
+static int move_row(SapStoreTxn *txn, const SapStoreRange *range, const SapStoreRow *row,
+                    SapStoreMove move, void *ctx)
+{
+    SapStoreTarget target = {0};
+    int rc = move(ctx, txn, row, &target);
+    if (rc == SAP_OK) {
+        rc = sap_store_del(txn, range->table, row->key, row->key_len);
+    }
+    if (rc == SAP_OK) {
+        rc = sap_store_put(txn, target.table, target.row.key, target.row.key_len, target.row.val,
+                           target.row.val_len);
+    }
+    return rc == SAP_OK || txn->failed != SAP_OK ? rc : store_fail(txn, rc);
+}
+
+static int move_rows(SapStoreTxn *txn, const SapStoreRange *range, uint32_t limit,
+                     SapStoreMove move, void *ctx, uint32_t *count_out)
+{
+    const SapStoreRow *rows = NULL;
+    uint32_t count = 0;
+    int rc = leave_call(txn, txn->store->ops->lock_rows(txn, range, limit, &rows, &count));
+    for (uint32_t i = 0; i < count && rc == SAP_OK; i++) {
+        rc = move_row(txn, range, &rows[i], move, ctx);
+    }
+    if (rc == SAP_OK) {
+        relaxed_add(&txn->store->counts.rows_claimed, count);
+        *count_out = count;
+    }
+    return rc;
+}
+
+int sap_store_claim(SapStoreTxn *txn, const SapStoreRange *range, uint32_t limit, SapStoreMove move,
+                    void *ctx, uint32_t *count_out)
+{
+    int rc = check_range(txn, range);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    if (txn->kind != SAP_STORE_CLAIM || limit == 0 || move == NULL || count_out == NULL) {
+        return SAP_ERROR;
+    }
+    rc = enter_call(txn, SAP_STORE_CALL_CLAIM);
+    return rc == SAP_OK ? move_rows(txn, range, limit, move, ctx, count_out) : rc;
+}
+
+/* ---- Ends ------------------------------------------------------------------------------------ */
+
+static void end_txn(SapStoreTxn *txn, bool waits)
+{
+    SapStore *store = txn->store;
+    store->ops->rollback(txn);
+    reset_pieces(txn, true);
+    buf_clear(&txn->touched);
+    txn->ended = true;
+    give_txn(store, txn, waits);
+}
+
+/* Commits as far as the hook lets it. */
+static int apply_txn(SapStoreTxn *txn, uint64_t *mark_out, bool *unknown_out)
+{
+    SapStore *store = txn->store;
+    if (txn->failed != SAP_OK) {
+        return txn->failed;
+    }
+    SapStoreFault fault = ask_hook(store, SAP_STORE_CALL_COMMIT);
+    if (fault != SAP_STORE_FAULT_NONE && fault != SAP_STORE_FAULT_LOST_AFTER) {
+        *unknown_out = fault == SAP_STORE_FAULT_LOST_BEFORE && txn->wrote;
+        return store_fail(txn, code_of_fault(fault));
+    }
+    int rc = store->ops->commit(txn, mark_out, unknown_out);
+    if (rc != SAP_OK) {
+        return store_fail(txn, rc);
+    }
+    if (txn->wrote) {
+        relaxed_add(&store->counts.committed, 1);
+        wake_note(store->wake, *mark_out, (const WakeKey *)(const void *)txn->touched.data,
+                  (uint32_t)(txn->touched.len / sizeof(WakeKey)));
+    }
+    *unknown_out = fault == SAP_STORE_FAULT_LOST_AFTER && txn->wrote;
+    return fault == SAP_STORE_FAULT_LOST_AFTER ? SAP_IO : SAP_OK;
+}
+
+/* As commit_async; with `waits`, SAP_OK means that the caller waits now, then leave_wait(). */
+static int end_with_commit(SapStoreTxn *txn, bool waits, uint64_t *mark_out, bool *unknown_out)
+{
+    SapStore *store = txn->store;
+    uint64_t mark = 0;
+    bool unknown = false;
+    int rc = apply_txn(txn, &mark, &unknown);
+    relaxed_add(&store->counts.aborted, rc != SAP_OK && !unknown);
+    relaxed_add(&store->counts.outcome_unknown, unknown);
+    end_txn(txn, waits && rc == SAP_OK);
+    if (rc == SAP_OK) {
+        *mark_out = mark;
+    }
+    *unknown_out = unknown;
+    return rc;
+}
+
+int sap_store_commit_async(SapStoreTxn *txn, uint64_t *mark_out, bool *outcome_unknown)
+{
+    bool unknown = false;
+    int rc = SAP_ERROR;
+    if (is_usable(txn) && mark_out != NULL) {
+        rc = end_with_commit(txn, false, mark_out, &unknown);
+    }
+    if (outcome_unknown != NULL) {
+        *outcome_unknown = unknown;
+    }
+    return rc;
+}
+
+/* The store is in use while a thread waits: it cannot be closed. */
+static void enter_wait(SapStore *store)
+{
+    mutex_lock(&store->lock);
+    store->waiting++;
+    mutex_unlock(&store->lock);
+}
+
+static void leave_wait(SapStore *store)
+{
+    mutex_lock(&store->lock);
+    SAP_ASSERT(store->waiting > 0);
+    store->waiting--;
+    mutex_unlock(&store->lock);
+}
+
+static int wait_for_mark(SapStore *store, uint64_t mark)
+{
+    SapStoreFault fault = ask_hook(store, SAP_STORE_CALL_WAIT_DURABLE);
+    return fault == SAP_STORE_FAULT_NONE ? store->ops->wait_durable(store, mark) : SAP_IO;
+}
+
+int sap_store_wait_durable(SapStore *store, uint64_t mark)
+{
+    if (store == NULL) {
+        return SAP_ERROR;
+    }
+    enter_wait(store);
+    int rc = wait_for_mark(store, mark);
+    leave_wait(store);
+    return rc;
+}
+
+static int commit_and_wait(SapStoreTxn *txn, bool *unknown_out)
+{
+    SapStore *store = txn->store;
+    uint64_t mark = 0;
+    bool wrote = txn->wrote;
+    int rc = end_with_commit(txn, true, &mark, unknown_out);
+    if (rc == SAP_OK) {
+        rc = wait_for_mark(store, mark);
+        *unknown_out = rc != SAP_OK && wrote; /* committed, but the next crash may take it back */
+        relaxed_add(&store->counts.outcome_unknown, *unknown_out);
+        leave_wait(store);
+    }
+    return rc;
+}
+
+int sap_store_commit(SapStoreTxn *txn, bool *outcome_unknown)
+{
+    bool unknown = false;
+    int rc = is_usable(txn) ? commit_and_wait(txn, &unknown) : SAP_ERROR;
+    if (outcome_unknown != NULL) {
+        *outcome_unknown = unknown;
+    }
+    return rc;
+}
+
+void sap_store_abort(SapStoreTxn *txn)
+{
+    if (is_usable(txn)) {
+        relaxed_add(&txn->store->counts.aborted, 1);
+        end_txn(txn, false);
+    }
+}
+
+/* ---- Wake-ups and numbers -------------------------------------------------------------------- */
+
+int sap_store_wait(SapStore *store, SapStoreKind kind, const SapStorePrefix *prefix,
+                   uint64_t version_seen, uint64_t timeout_ns)
+{
+    WakeKey key;
+    if (store == NULL || prefix == NULL || (unsigned)kind > SAP_STORE_CLAIM ||
+        (prefix->prefix == NULL && prefix->prefix_len > 0) || !has_table(store, prefix->table)) {
+        return SAP_ERROR;
+    }
+    if (atomic_load_relaxed(&store->crashed)) {
+        return SAP_IO;
+    }
+    wake_key_set(&key, prefix->table, prefix->prefix, prefix->prefix_len);
+    enter_wait(store);
+    bool woken = wake_wait(store->wake, &key, kind == SAP_STORE_READ_DURABLE, version_seen,
+                           store->ops->blocks ? timeout_ns : 0);
+    relaxed_add(&store->counts.waits, 1);
+    relaxed_add(&store->counts.wakes, woken);
+    leave_wait(store);
+    return woken ? SAP_OK : SAP_NOTFOUND;
+}
+
+int sap_store_stats(SapStore *store, SapStoreStats *stats_out)
+{
+    if (store == NULL || stats_out == NULL) {
+        return SAP_ERROR;
+    }
+    const StoreCounts *counts = &store->counts;
+    SapStoreStats stats = {
+        .committed = relaxed_load(&counts->committed),
+        .aborted = relaxed_load(&counts->aborted),
+        .busy = relaxed_load(&counts->busy),
+        .conflicts = relaxed_load(&counts->conflicts),
+        .run_again = relaxed_load(&counts->run_again),
+        .outcome_unknown = relaxed_load(&counts->outcome_unknown),
+        .faults = relaxed_load(&counts->faults),
+        .rows_read = relaxed_load(&counts->rows_read),
+        .rows_written = relaxed_load(&counts->rows_written),
+        .rows_claimed = relaxed_load(&counts->rows_claimed),
+        .waits = relaxed_load(&counts->waits),
+        .wakes = relaxed_load(&counts->wakes),
+    };
+    for (unsigned kind = 0; kind < 4; kind++) {
+        stats.begun[kind] = relaxed_load(&counts->begun[kind]);
+    }
+    *stats_out = stats;
+    return SAP_OK;
+}
