@@ -56,9 +56,11 @@ CLI_SRCS  := $(sort $(wildcard src/cli/*.c))
 SCHEMA_SRCS := $(filter-out %_json.c,$(sort $(wildcard src/schema/*.c)))
 PUBLIC_HEADERS := $(sort $(wildcard include/sapling/*.h))
 LIB_LIBS  := -lxxhash -pthread
-RUNTIME_LIBS := -lsodium $(LIB_LIBS)
+RUNTIME_LIBS := -lpq -lsodium $(LIB_LIBS)
 
-CPPFLAGS_ALL := -D_GNU_SOURCE -Iinclude -Isrc -Igenerated
+# Where libpq's header is.
+PQ_CFLAGS := $(shell $(PKG_CONFIG) --cflags libpq 2>/dev/null)
+CPPFLAGS_ALL := -D_GNU_SOURCE -Iinclude -Isrc -Igenerated $(PQ_CFLAGS)
 CFLAGS_ALL   := -std=c11 -g -pthread -fPIC -fvisibility=hidden -fno-omit-frame-pointer \
                 -ffile-prefix-map=$(CURDIR)=.
 WARN_SRC     := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \

@@ -1,4 +1,4 @@
-/* store.h - one small transactional, ordered key-value interface, in memory or in a file.
+/* store.h - one small transactional, ordered key-value interface: in memory, in a file, on a server.
  *
  * The layers above the engine keep their rows through this and nothing else, so that one
  * implementation of their protocols runs wherever a store runs. Its promises are those that a
@@ -8,6 +8,9 @@
  *   memory:          in this process, for tests and the simulator: one thread; a transaction may
  *                    be begun while another is open (nested: last in, first out)
  *   memory:NAME      the same, shared by all stores that are open under this name
+ *   postgres://USER:PASSWORD@HOST:PORT/DATABASE?schema=NAME
+ *                    a PostgreSQL server that several machines share; any number of threads. Its
+ *                    tables are made once, by sap_store_init() or `sapling store init`
  *
  * ROWS
  *
@@ -30,7 +33,9 @@
  * waited too long; claims skip it. Reads wait for nobody. Who waits how long: on sapling:PATH a
  * transaction that is not a reader waits in sap_store_begin() for the one before it, since a file has
  * one writer at a time, and gets SAP_BUSY only if its own thread has that one open; on memory: a
- * call that would wait returns SAP_BUSY at once.
+ * call that would wait returns SAP_BUSY at once; on postgres: the call waits for 2 s (lock_timeout_ms),
+ * and sap_store_put() does not wait: the next call that asks the server, or the commit, does, and
+ * returns the code. A transaction there that makes no call for 5 s is ended by the server.
  *
  * A call on a transaction may be refused and leave it usable: SAP_NOTFOUND and SAP_EXISTS where the
  * call says so, SAP_ERROR (misuse), SAP_READONLY (a write in a read transaction), SAP_FULL for a key,
@@ -44,7 +49,7 @@
  *
  * SAP_BUSY and SAP_CONFLICT: run it again; sap_store_run() does. SAP_FULL of a commit: no room on the
  * disk, nothing was committed. SAP_IO: the disk or the connection failed; for sapling:PATH that is
- * final, close the store and open it again. Whether a commit that failed with SAP_IO has happened is
+ * final, close the store and open it again; for postgres: the next transaction connects again. Whether a commit that failed with SAP_IO has happened is
  * then unknown if *outcome_unknown says so: read the row that decides, never guess. */
 #ifndef SAPLING_STORE_H
 #define SAPLING_STORE_H
@@ -129,14 +134,26 @@ typedef struct SapStoreOptions {
      * SapOpenOptions. NULL: none. */
     void (*on_message)(const char *text, void *ctx);
     void *message_ctx;
+
+    /* How often the program calls sap_store_put_time(), in nanoseconds. 0: every 5 s. An open on a
+     * server needs it; see sap_store_lease_ns(). */
+    uint64_t renewal_ns;
 } SapStoreOptions;
 
-/* Opens the store, and makes it if there is none. The caller owns *store_out: sap_store_close().
+/* Opens the store, and makes it if there is none (on a server: see sap_store_init()). The caller owns
+ * *store_out: sap_store_close(). SAP_NOTFOUND: the server has no such store, or it lacks a table.
+ * SAP_READONLY: the server is a standby, or set to read-only. SAP_BUSY: no connection is free.
  * SAP_ERROR: no tables, one twice or out of range, or other misuse. SAP_INVALID: the url names no
  * store of this library, or what it names is of another schema or format, a runner's file, or no
  * store; nothing was changed. SAP_CORRUPT: a row of the store's own is damaged. Other codes are those
  * of db_open_path(). sap_open_error() has the text. */
 SAP_API int sap_store_open(const char *url, const SapStoreOptions *options, SapStore **store_out);
+
+/* Makes the store, and the tables that it lacks, and closes it again. A server's tables are made by
+ * nothing else, so that a wrong url does not look like an empty store; the user needs the right to
+ * create a schema, which programs that open the store do not need. The codes are those of
+ * sap_store_open(). Running it again changes nothing. */
+SAP_API int sap_store_init(const char *url, const SapStoreOptions *options);
 
 /* SAP_BUSY: a transaction is open, or a thread waits; nothing was closed. Any other code: closed, see
  * db_close(). NULL is accepted. */
@@ -276,7 +293,13 @@ SAP_API int sap_store_wait(SapStore *store, SapStoreKind kind, const SapStorePre
  * wall clock does not move it. An open continues it from what sap_store_put_time() stored last (or from
  * the making of the store), plus the wall time that has passed since. The wall clock counts only there:
  * if it was set back between the two, lease time repeats what had passed since that put_time, and never
- * more; if it was set forward by an hour, lease time is an hour ahead. */
+ * more; if it was set forward by an hour, lease time is an hour ahead.
+ *
+ * On a server it is the server's wall clock that counts, and only while nobody else has the store open:
+ * if what is stored is older than one renewal, the open watches it for two renewals (10 s, unless
+ * renewal_ns says otherwise). If somebody stores more, it continues from there. So a step of the
+ * server's clock moves nobody's lease time while one process is alive, and those of two processes
+ * differ by at most one renewal. */
 SAP_API uint64_t sap_store_lease_ns(SapStore *store);
 
 /* Due time, in nanoseconds since 1970: the greatest wall time that was seen, for what is due at a time
@@ -304,9 +327,11 @@ typedef struct SapStoreStats {
     uint64_t rows_read;
     uint64_t rows_written; /* deleted ones included */
     uint64_t rows_claimed;
-    uint64_t waits; /* sap_store_wait() */
-    uint64_t wakes; /* of those: ended by a commit */
-    uint64_t reserved[8];
+    uint64_t waits;    /* sap_store_wait() */
+    uint64_t wakes;    /* of those: ended by a commit */
+    uint64_t connects; /* connections to a server that were opened for transactions */
+    uint64_t connections_lost;
+    uint64_t reserved[6];
 } SapStoreStats;
 
 /* Since the store was opened. */

@@ -7,6 +7,7 @@
 
 #include "common/assert.h"
 #include "sapling/open_error.h"
+#include "store/time.h"
 
 /* Raised when a library that knows only the format before it would misread a store. */
 enum { STORE_FORMAT = 1 };
@@ -56,6 +57,12 @@ static int read_time(SapStoreTxn *txn, WitStoreTime *time_out, CodecError *error
         return codec_refuse(error, "it is missing");
     }
     return rc == SAP_OK ? wit_store_time_decode(bytes.data, bytes.len, time_out, error) : rc;
+}
+
+int meta_get_time(SapStoreTxn *txn, WitStoreTime *time_out)
+{
+    int rc = read_time(txn, time_out, NULL);
+    return rc == SAP_INVALID ? SAP_CORRUPT : rc;
 }
 
 int meta_get_time_locked(SapStoreTxn *txn, WitStoreTime *time_out)
@@ -210,6 +217,7 @@ static int make_both(SapStoreTxn *txn, void *ctx)
     rc = rc == SAP_OK ? read_both(txn, check) : rc;
     if (rc == SAP_NOTFOUND) {
         rc = check_empty(txn, check);
+        rc = rc == SAP_OK ? store_time_wall(txn, &check->time->wall_ns) : rc;
         rc = rc == SAP_OK ? put_marker(txn, check->schema) : rc;
         rc = rc == SAP_OK ? meta_put_time(txn, check->time) : rc;
     }

@@ -14,6 +14,8 @@
  * not be set yet. */
 int meta_open(SapStore *store, const char *url, const char *schema, WitStoreTime *time);
 
+/* SAP_CORRUPT: there is no such row, or it does not decode. */
+int meta_get_time(SapStoreTxn *txn, WitStoreTime *time_out);
 /* No other transaction changes the time until this one ends. SAP_BUSY: another has done it, and has not
  * ended. SAP_CORRUPT: there is no such row, or it does not decode; the transaction has failed. */
 int meta_get_time_locked(SapStoreTxn *txn, WitStoreTime *time_out);

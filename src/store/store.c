@@ -19,9 +19,10 @@
 #include "common/utf8.h"
 #include "sapling/open_error.h"
 #include "store/meta.h"
+#include "store/pg_url.h"
 #include "store/time.h"
 
-OPTIONS_LAYOUT(SapStoreOptions, message_ctx, message_ctx);
+OPTIONS_LAYOUT(SapStoreOptions, message_ctx, renewal_ns);
 
 enum { KEEP_ENDED = 16 }; /* transactions that are not used again at once */
 
@@ -175,8 +176,15 @@ static int open_scheme(const char *url, const SapStoreOptions *options, SapStore
     if (name != NULL) {
         return file_store_open(name, options, store_out);
     }
-    char text[256];
-    (void)snprintf(text, sizeof text, "%.100s: not a store: use sapling:PATH or memory:", url);
+    if (pg_url_is(url)) {
+        return postgres_store_open(url, options, store_out);
+    }
+    char shown[PG_SHOWN_MAX];
+    char text[PG_SHOWN_MAX + 100];
+    store_url_show(url, shown, sizeof shown);
+    (void)snprintf(
+        text, sizeof text,
+        "%.100s: not a store: use sapling:PATH, postgres://USER@HOST/DATABASE or memory:", shown);
     return refuse_open(options, SAP_INVALID, text);
 }
 
@@ -193,20 +201,20 @@ static void free_tables(uint32_t *tables, uint32_t count)
     mem_free(MEM_STORE, tables, count * sizeof *tables);
 }
 
-static int check_own_rows(SapStore *store, const char *url, const SapStoreOptions *options)
+static int check_own_rows(SapStore *store, const char *url, const SapStoreOptions *options,
+                          bool start_time)
 {
     WitStoreTime time;
+    char shown[PG_SHOWN_MAX];
+    store_url_show(url, shown, sizeof shown);
     store_time_init(store, options, &time);
-    int rc = meta_open(store, url, options->schema == NULL ? "" : options->schema, &time);
-    if (rc == SAP_OK) {
-        store_time_start(store, &time);
-    }
-    return rc;
+    int rc = meta_open(store, shown, options->schema == NULL ? "" : options->schema, &time);
+    return rc == SAP_OK && start_time ? store_time_start(store, &time) : rc;
 }
 
-/* Takes ownership of the tables. */
+/* Takes ownership of the tables. Without start_time the store is only good for closing. */
 static int open_with(const char *url, const SapStoreOptions *options, uint32_t *tables,
-                     SapStore **store_out)
+                     bool start_time, SapStore **store_out)
 {
     SapStore *store = NULL;
     int rc = check_tables(options, tables);
@@ -221,7 +229,7 @@ static int open_with(const char *url, const SapStoreOptions *options, uint32_t *
     }
     store->tables = tables;
     store->table_count = options->table_count;
-    rc = check_own_rows(store, url, options);
+    rc = check_own_rows(store, url, options, start_time);
     if (rc == SAP_INVALID || rc == SAP_CORRUPT) {
         report_refusal(options);
     }
@@ -238,6 +246,29 @@ static int open_with(const char *url, const SapStoreOptions *options, uint32_t *
     return SAP_OK;
 }
 
+static int open_known(const char *url, const SapStoreOptions *known, bool start_time,
+                      SapStore **store_out)
+{
+    size_t size = known->table_count * sizeof(uint32_t);
+    uint32_t *tables = (uint32_t *)mem_copy(MEM_STORE, known->tables, size);
+    if (tables == NULL) {
+        return SAP_NOMEM;
+    }
+    qsort(tables, known->table_count, sizeof *tables, compare_tables);
+    return open_with(url, known, tables, start_time, store_out);
+}
+
+/* The code's own text, where the open has given none. */
+static int explain_open(const char *url, int rc)
+{
+    if (rc != SAP_OK) {
+        char shown[PG_SHOWN_MAX];
+        store_url_show(url, shown, sizeof shown);
+        open_error_set_code(shown, rc);
+    }
+    return rc;
+}
+
 int sap_store_open(const char *url, const SapStoreOptions *options, SapStore **store_out)
 {
     SapStoreOptions known;
@@ -248,20 +279,27 @@ int sap_store_open(const char *url, const SapStoreOptions *options, SapStore **s
         return SAP_ERROR;
     }
     int rc = check_options(&known);
-    if (rc != SAP_OK) {
-        return rc;
+    return rc == SAP_OK ? explain_open(url, open_known(url, &known, true, store_out)) : rc;
+}
+
+int sap_store_init(const char *url, const SapStoreOptions *options)
+{
+    SapStoreOptions known;
+    SapStore *store = NULL;
+    open_error_clear();
+    if (url == NULL || options == NULL ||
+        OPTIONS_READ(SapStoreOptions, &known, options) != SAP_OK) {
+        open_error_set("misuse of sap_store_init()");
+        return SAP_ERROR;
     }
-    size_t size = known.table_count * sizeof(uint32_t);
-    uint32_t *tables = (uint32_t *)mem_copy(MEM_STORE, known.tables, size);
-    rc = SAP_NOMEM;
-    if (tables != NULL) {
-        qsort(tables, known.table_count, sizeof *tables, compare_tables);
-        rc = open_with(url, &known, tables, store_out);
+    int rc = check_options(&known);
+    rc = rc == SAP_OK ? check_tables(&known, known.tables) : rc;
+    if (rc == SAP_OK && pg_url_is(url)) {
+        rc = postgres_store_init(url, &known);
     }
-    if (rc != SAP_OK) {
-        open_error_set_code(url, rc);
-    }
-    return rc;
+    rc = rc == SAP_OK ? open_known(url, &known, false, &store) : rc;
+    rc = rc == SAP_OK ? sap_store_close(store) : rc;
+    return explain_open(url, rc);
 }
 
 static void free_txn(SapStoreTxn *txn)
@@ -907,12 +945,15 @@ int sap_store_wait(SapStore *store, SapStoreKind kind, const SapStorePrefix *pre
     }
     wake_key_set(&key, prefix->table, prefix->prefix, prefix->prefix_len);
     enter_wait(store);
+    uint64_t poll_ns = store->ops->poll_ns;
+    bool polls = poll_ns != 0 && poll_ns < timeout_ns; /* then it looks in any case */
+    uint64_t wait_ns = polls ? poll_ns : timeout_ns;
     bool woken = wake_wait(store->wake, &key, kind == SAP_STORE_READ_DURABLE, version_seen,
-                           store->ops->blocks ? timeout_ns : 0);
+                           store->ops->blocks ? wait_ns : 0);
     relaxed_add(&store->counts.waits, 1);
     relaxed_add(&store->counts.wakes, woken);
     leave_wait(store);
-    return woken ? SAP_OK : SAP_NOTFOUND;
+    return woken || polls ? SAP_OK : SAP_NOTFOUND;
 }
 
 int sap_store_stats(SapStore *store, SapStoreStats *stats_out)
@@ -934,6 +975,8 @@ int sap_store_stats(SapStore *store, SapStoreStats *stats_out)
         .rows_claimed = relaxed_load(&counts->rows_claimed),
         .waits = relaxed_load(&counts->waits),
         .wakes = relaxed_load(&counts->wakes),
+        .connects = relaxed_load(&counts->connects),
+        .connections_lost = relaxed_load(&counts->connections_lost),
     };
     for (unsigned kind = 0; kind < 4; kind++) {
         stats.begun[kind] = relaxed_load(&counts->begun[kind]);

@@ -68,7 +68,10 @@ typedef struct StoreOps {
     int (*wait_durable)(SapStore *store, uint64_t mark);
     /* Whether those with much to write should wait, before commits begin to wait. NULL: never. */
     bool (*is_crowded)(SapStore *store);
-    bool blocks; /* waits, and is used by several threads */
+    /* The wall time of the server that others share. NULL: there is none, the machine's counts. */
+    int (*wall_ns)(SapStoreTxn *txn, uint64_t *wall_out);
+    uint64_t poll_ns; /* a wait ends after this time, since a wake-up may be lost. 0: none is */
+    bool blocks;      /* waits, and is used by several threads */
 } StoreOps;
 
 /* Copies that live as long as a transaction. */
@@ -79,11 +82,13 @@ typedef struct StoreCounts {
     RelaxedU64 begun[4];
     RelaxedU64 committed, aborted, busy, conflicts, run_again, outcome_unknown, faults;
     RelaxedU64 rows_read, rows_written, rows_claimed, waits, wakes;
+    RelaxedU64 connects, connections_lost;
 } StoreCounts;
 
 /* What sap_store_lease_ns() and sap_store_due_ns() are computed from; see time.c. */
 typedef struct StoreTime {
     Clock clock;
+    uint64_t renewal_ns;    /* how often the times are stored */
     uint64_t boot_start_ns; /* boot time of the open */
     RelaxedU64 lead_ns;     /* lease time less the boot time since the open */
     RelaxedU64 lease_ns;    /* the greatest that was given out */
@@ -145,8 +150,11 @@ int store_scan(SapStoreTxn *txn, const SapStoreRange *range, bool backward, uint
 int store_run_async(SapStore *store, SapStoreKind kind, SapStoreBody body, void *ctx,
                     uint64_t *mark_out, bool *outcome_unknown);
 
-/* The implementations. `name` and `path` are what follows the scheme. */
+/* The implementations. `name` and `path` are what follows the scheme, `url` is all of it. */
 int memory_store_open(const char *name, SapStore **store_out);
 int file_store_open(const char *path, const SapStoreOptions *options, SapStore **store_out);
+int postgres_store_open(const char *url, const SapStoreOptions *options, SapStore **store_out);
+/* Makes what postgres_store_open() expects to find. */
+int postgres_store_init(const char *url, const SapStoreOptions *options);
 
 #endif

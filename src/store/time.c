@@ -4,6 +4,11 @@
  * wall time since it was stored: wall time counts here and nowhere else. Later it only grows, when
  * another store has stored more.
  *
+ * On a server that several processes share, the wall time since the last put_time is added only if
+ * nobody else is alive: while others go on by their own boot time, adding it would carry a step of the
+ * server's clock into lease time, and expire every lease. Whoever is alive stores the time once a
+ * renewal, so a value that does not move for two renewals belongs to nobody.
+ *
  * Invariants:
  * - What was given out is never undercut: lease_ns and due_ns are the greatest so far. Boot time does
  *   not go back; if it did, lease time would stand still.
@@ -12,11 +17,15 @@
  * - Both times are at most MOST_NS, so that whoever adds a duration to one does not overflow. */
 #include "store/time.h"
 
+#include <time.h>
+
 #include "common/assert.h"
 
 /* 0 often means "never" in rows of the layers above. */
 #define FIRST_LEASE_NS UINT64_C(1000000000)
 #define MOST_NS        ((uint64_t)INT64_MAX)
+#define RENEWAL_NS     UINT64_C(5000000000)
+#define LEAST_LOOK_NS  UINT64_C(10000000)
 
 static uint64_t cap_ns(uint64_t ns)
 {
@@ -58,18 +67,81 @@ void store_time_init(SapStore *store, const SapStoreOptions *options, WitStoreTi
         clock->boot_ns = options->boot_ns;
     }
     clock->ctx = options->clock_ctx;
+    store->time.renewal_ns = options->renewal_ns == 0 ? RENEWAL_NS : options->renewal_ns;
     uint64_t wall_ns = clock_wall_ns(clock);
     *time_out = (WitStoreTime){FIRST_LEASE_NS, cap_ns(wall_ns), wall_ns};
 }
 
-void store_time_start(SapStore *store, const WitStoreTime *stored)
+int store_time_wall(SapStoreTxn *txn, uint64_t *wall_out)
+{
+    SapStore *store = txn->store;
+    if (store->ops->wall_ns != NULL) {
+        return store->ops->wall_ns(txn, wall_out);
+    }
+    *wall_out = clock_wall_ns(&store->time.clock);
+    return SAP_OK;
+}
+
+/* What is stored now, and the wall time. */
+static int look_at_time(SapStore *store, WitStoreTime *stored_out, uint64_t *wall_out)
+{
+    SapStoreTxn *txn = NULL;
+    int rc = sap_store_begin(store, SAP_STORE_READ_NEWEST, &txn);
+    if (rc == SAP_OK) {
+        rc = meta_get_time(txn, stored_out);
+        rc = rc == SAP_OK ? store_time_wall(txn, wall_out) : rc;
+        sap_store_abort(txn);
+    }
+    return rc;
+}
+
+static void pause_ns(uint64_t ns)
+{
+    struct timespec pause = {.tv_sec = (time_t)(ns / 1000000000),
+                             .tv_nsec = (long)(ns % 1000000000)};
+    (void)nanosleep(&pause, NULL);
+}
+
+/* Waits until somebody stores a greater time (*stored is that, and *off_ns is 0), or two renewals have
+ * passed (*off_ns is the wall time since the last renewal). */
+static int watch_stored(SapStore *store, WitStoreTime *stored, uint64_t *off_ns)
+{
+    uint64_t renewal_ns = store->time.renewal_ns;
+    uint64_t look_ns = renewal_ns / 20 > LEAST_LOOK_NS ? renewal_ns / 20 : LEAST_LOOK_NS;
+    uint64_t until_ns = clock_mono_ns(NULL) + 2 * renewal_ns;
+    uint64_t first_ns = stored->lease_ns;
+    uint64_t wall_ns = 0;
+    int rc = look_at_time(store, stored, &wall_ns);
+    if (rc != SAP_OK || elapsed_ns(stored->wall_ns, wall_ns) <= renewal_ns) {
+        *off_ns = 0; /* as good as now: it is at most one renewal behind */
+        return rc;
+    }
+    while (rc == SAP_OK && stored->lease_ns == first_ns && clock_mono_ns(NULL) < until_ns) {
+        pause_ns(look_ns);
+        rc = look_at_time(store, stored, &wall_ns);
+    }
+    *off_ns = stored->lease_ns == first_ns ? elapsed_ns(stored->wall_ns, wall_ns) : 0;
+    return rc;
+}
+
+int store_time_start(SapStore *store, const WitStoreTime *stored)
 {
     StoreTime *time = &store->time;
-    SAP_ASSERT(stored->lease_ns <= MOST_NS && stored->due_ns <= MOST_NS);
-    uint64_t off_ns = elapsed_ns(stored->wall_ns, clock_wall_ns(&time->clock));
+    WitStoreTime from = *stored;
+    uint64_t off_ns = 0;
+    if (store->ops->wall_ns == NULL) {
+        off_ns = elapsed_ns(from.wall_ns, clock_wall_ns(&time->clock));
+    } else {
+        int rc = watch_stored(store, &from, &off_ns);
+        if (rc != SAP_OK) {
+            return rc;
+        }
+    }
+    SAP_ASSERT(from.lease_ns <= MOST_NS && from.due_ns <= MOST_NS);
     time->boot_start_ns = clock_boot_ns(&time->clock);
-    relaxed_store(&time->lead_ns, add_ns(stored->lease_ns, off_ns));
-    relaxed_store(&time->due_ns, stored->due_ns);
+    relaxed_store(&time->lead_ns, add_ns(from.lease_ns, off_ns));
+    relaxed_store(&time->due_ns, from.due_ns);
+    return SAP_OK;
 }
 
 uint64_t sap_store_lease_ns(SapStore *store)
@@ -107,11 +179,16 @@ int store_put_time(SapStoreTxn *txn)
     if (rc != SAP_OK) {
         return rc;
     }
+    uint64_t wall_ns = 0;
+    rc = store_time_wall(txn, &wall_ns);
+    if (rc != SAP_OK) {
+        return store_fail(txn, rc);
+    }
     follow_stored(&store->time, &stored);
     WitStoreTime time = {
         .lease_ns = sap_store_lease_ns(store),
         .due_ns = sap_store_due_ns(store),
-        .wall_ns = clock_wall_ns(&store->time.clock),
+        .wall_ns = wall_ns,
     };
     SAP_ASSERT(time.lease_ns >= stored.lease_ns && time.due_ns >= stored.due_ns);
     return meta_put_time(txn, &time);

@@ -130,6 +130,20 @@ void wake_note(Wake *wake, uint64_t version, const WakeKey *keys, uint32_t count
     mutex_unlock(&wake->lock);
 }
 
+void wake_all(Wake *wake, uint64_t version)
+{
+    mutex_lock(&wake->lock);
+    if (version > wake->forgotten) {
+        wake->forgotten = version;
+    }
+    for (Waiter *waiter = wake->waiters; waiter != NULL; waiter = waiter->next) {
+        if (!waiter->rung && may_be_forgotten(wake, waiter)) {
+            ring_waiter(waiter);
+        }
+    }
+    mutex_unlock(&wake->lock);
+}
+
 void wake_durable(Wake *wake, uint64_t version)
 {
     mutex_lock(&wake->lock);

@@ -33,6 +33,9 @@ void wake_free(Wake *wake);
 /* A commit has happened that touched these rows. */
 void wake_note(Wake *wake, uint64_t version, const WakeKey *keys, uint32_t count);
 
+/* Up to `version`, commits may have touched any row: every wait for a version before it ends. */
+void wake_all(Wake *wake, uint64_t version);
+
 /* Commits up to `version` are durable. A lower version than before changes nothing. */
 void wake_durable(Wake *wake, uint64_t version);
 

@@ -326,6 +326,7 @@ static void bad_options_are_misuse(StoreSuite *suite)
     expect_no_open(suite, url, &options, SAP_ERROR);
     options.schema = schema + 1; /* the longest */
     SapStore *store = NULL;
+    store_suite_make(suite->bed, url, &options);
     REFUSED(sap_store_open(url, &options, &store), SAP_OK);
     EXPECT_RC(sap_store_close(store), SAP_OK);
     expect_no_open(suite, url, NULL, SAP_ERROR);
@@ -374,6 +375,7 @@ static void other_tables_may_be_named_at_the_next_open(StoreSuite *suite)
     suite_put_row(suite, "k", "1");
     options.tables = more;
     options.table_count = 2;
+    store_suite_make(suite->bed, suite->url, &options);
     REFUSED(open_again(suite, &options, &other), SAP_OK);
     EXPECT_RC(sap_store_begin(other, SAP_STORE_GUARDED, &txn), SAP_OK);
     REFUSED(sap_store_get(txn, SUITE_TABLE, "k", 1, &val, &len), SAP_OK);

@@ -200,10 +200,15 @@ static void a_transaction_that_gives_up_leaves_guards_and_rows_free(StoreSuite *
     suite_expect_row(suite, "k", "6");
 }
 
-/* Writes k, then lets the other run. */
+/* Writes k, then lets the other run. A put may be under way to a server when it returns; what the
+ * transaction reads of it has been there. */
 static int put_then_let(Party *party, Seat *seat)
 {
+    char val[VALUE_MAX];
     int rc = seat_put(seat, "k", party->arg);
+    if (rc == SAP_OK) {
+        rc = seat_get(seat, "k", val, sizeof val);
+    }
     if (rc == SAP_OK) {
         party_let_try(party);
     }

@@ -324,7 +324,7 @@ static HistoryOp choose_op(HistoryClient *client)
 {
     History *history = client->history;
     HistoryOp op = {.kind = (HistoryKind)rng_below(&client->rng, HISTORY_KIND_COUNT),
-                    .skips = history->one_thread};
+                    .skips = history->skips_locked};
     switch (op.kind) {
     case HISTORY_ADD:
     case HISTORY_SET:
@@ -461,14 +461,19 @@ static void run_clients(History *history)
 
 /* ---- Runs ----------------------------------------------------------------------------------- */
 
-static SapStore *open_for_history(History *history, const char *url)
+static SapStoreOptions history_options(History *history)
 {
     static const uint32_t tables[] = {SUITE_TABLE, SUITE_OTHER_TABLE};
-    SapStoreOptions options = {.size = sizeof options,
-                               .tables = tables,
-                               .table_count = 2,
-                               .hook = history_hook,
-                               .hook_ctx = history};
+    return (SapStoreOptions){.size = sizeof(SapStoreOptions),
+                             .tables = tables,
+                             .table_count = 2,
+                             .hook = history_hook,
+                             .hook_ctx = history};
+}
+
+static SapStore *open_for_history(History *history, const char *url)
+{
+    SapStoreOptions options = history_options(history);
     SapStore *store = NULL;
     EXPECT_RC(sap_store_open(url, &options, &store), SAP_OK);
     return store;
@@ -504,9 +509,12 @@ bool history_run(const HistoryPlan *plan, HistoryCounts *counts)
     History *history = calloc(1, sizeof *history);
     EXPECT(history != NULL, "no memory");
     char url[SUITE_URL_MAX];
+    SapStoreOptions options = history_options(history);
     store_suite_next_url(plan->bed, url, sizeof url);
+    store_suite_make(plan->bed, url, &options);
     history->bug = plan->bug;
     history->one_thread = plan->bed->one_thread;
+    history->skips_locked = plan->bed->is_shared;
     history->has_faults = plan->has_faults;
     EXPECT(pthread_mutex_init(&history->lock, NULL) == 0, "no mutex");
     for (int i = 0; i < HISTORY_CLIENTS; i++) {

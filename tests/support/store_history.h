@@ -80,7 +80,9 @@ struct History {
     HistoryClient clients[HISTORY_CLIENTS];
     HistoryBug bug;
     bool one_thread; /* the hook steps other clients */
-    bool has_faults; /* the hook refuses, fails and loses connections */
+    bool
+        skips_locked; /* claims pass over what others have locked: more than one may write at once */
+    bool has_faults;  /* the hook refuses, fails and loses connections */
     _Atomic uint64_t moment;
     _Atomic uint32_t next_item;
     _Atomic uint32_t next_val;

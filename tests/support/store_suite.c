@@ -110,17 +110,39 @@ static void make_file_url(void *ctx, uint32_t number, char *url, size_t size)
     (void)snprintf(url, size, "sapling:%s/suite%u", (const char *)ctx, number);
 }
 
+/* The server of the test and all its schemas end together, so no schema is ever dropped. */
+static void make_postgres_url(void *ctx, uint32_t number, char *url, size_t size)
+{
+    PgServer *server = ctx;
+    char schema[TEXT_MAX];
+    if (server->postmaster == 0) {
+        EXPECT(pg_server_start(server, NULL), "no server");
+    }
+    (void)snprintf(schema, sizeof schema, "schema=s%u", number);
+    pg_server_url(server, schema, url, size);
+}
+
 void store_beds_start(StoreBeds *beds)
 {
+    *beds = (StoreBeds){.count = STORE_BED_POSTGRES};
     crash_dir_make(beds->dir, sizeof beds->dir, true);
-    beds->all[0] = (StoreBed){
+    beds->all[STORE_BED_MEMORY] = (StoreBed){
         .name = "memory", .make_url = make_memory_url, .one_thread = true, .is_shared = true};
-    beds->all[1] = (StoreBed){.name = "sapling", .make_url = make_file_url, .ctx = beds->dir};
+    beds->all[STORE_BED_FILE] =
+        (StoreBed){.name = "sapling", .make_url = make_file_url, .ctx = beds->dir};
+    if (pg_server_is_installed()) {
+        beds->all[beds->count++] = (StoreBed){.name = "postgres",
+                                              .make_url = make_postgres_url,
+                                              .ctx = &beds->server,
+                                              .is_shared = true,
+                                              .needs_init = true};
+    }
 }
 
 void store_beds_end(StoreBeds *beds)
 {
     crash_dir_remove(beds->dir);
+    pg_server_end(&beds->server);
 }
 
 static SapStoreFault suite_hook(void *ctx, SapStoreCall call)
@@ -187,10 +209,20 @@ void store_suite_next_url(const StoreBed *bed, char *url, size_t size)
     bed->make_url(bed->ctx, ++number, url, size);
 }
 
+void store_suite_make(const StoreBed *bed, const char *url, const SapStoreOptions *options)
+{
+    if (bed->needs_init) {
+        int rc = sap_store_init(url, options);
+        EXPECT(rc == SAP_OK, "init of %s returned %s: %s", url, code_name(rc), sap_open_error());
+    }
+}
+
 void store_suite_open(StoreSuite *suite, const StoreBed *bed)
 {
     *suite = (StoreSuite){.bed = bed};
+    SapStoreOptions options = store_suite_options(suite);
     store_suite_next_url(bed, suite->url, sizeof suite->url);
+    store_suite_make(bed, suite->url, &options);
     suite->store = open_suite_store(suite);
     suite->second = bed->is_shared ? open_suite_store(suite) : suite->store;
 }

@@ -14,6 +14,7 @@
 #define SAPLING_TESTS_STORE_SUITE_H
 
 #include "sapling/store.h"
+#include "support/store_pg_server.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -36,14 +37,24 @@ typedef struct StoreBed {
     void *ctx;
     bool one_thread; /* parties are nested in one thread */
     bool is_shared;  /* a second open of a url is the same store, and keeps what it holds */
+    bool needs_init; /* an open does not make it: sap_store_init() */
 } StoreBed;
 
-/* Every store there is, in a directory that is removed at the end. */
-enum { STORE_BED_COUNT = 2, STORE_BED_DIR_MAX = 128 };
+/* Every store there is, in a directory that is removed at the end. Where no PostgreSQL is installed the
+ * last one is missing, which is printed; its server is started when it is first needed. */
+enum {
+    STORE_BED_MEMORY,
+    STORE_BED_FILE,
+    STORE_BED_POSTGRES,
+    STORE_BED_MAX,
+    STORE_BED_DIR_MAX = 128
+};
 
 typedef struct StoreBeds {
-    StoreBed all[STORE_BED_COUNT];
+    StoreBed all[STORE_BED_MAX];
+    int count;
     char dir[STORE_BED_DIR_MAX];
+    PgServer server;
 } StoreBeds;
 
 void store_beds_start(StoreBeds *beds);
@@ -106,6 +117,8 @@ void store_suite_reopen(StoreSuite *suite);
 
 /* The url of a store that does not exist yet. */
 void store_suite_next_url(const StoreBed *bed, char *url, size_t size);
+/* Makes it, or the tables of it that are missing, where an open does not. */
+void store_suite_make(const StoreBed *bed, const char *url, const SapStoreOptions *options);
 
 /* Orders one fault at the n-th call of that kind; the second form: at the n-th call of any kind. The
  * caller may set suite->fault_times then. */

@@ -162,7 +162,8 @@ START_TEST(nested_transactions_in_memory_are_linearizable)
         uint64_t first = choice_first_seed();
         uint64_t seeds = choice_seed_count(HISTORIES);
         for (uint64_t seed = first; seed < first + seeds; seed++) {
-            HistoryPlan plan = {&beds.all[0], seed, OPS_EACH, HISTORY_NO_BUG, faults != 0};
+            HistoryPlan plan = {&beds.all[STORE_BED_MEMORY], seed, OPS_EACH, HISTORY_NO_BUG,
+                                faults != 0};
             expect_context("seed %llu, faults %d", (unsigned long long)seed, faults);
             EXPECT(history_run(&plan, &counts), "the history is not linearizable");
         }
@@ -190,7 +191,7 @@ START_TEST(planted_bugs_in_memory_are_not_linearizable)
         uint64_t seed = 1;
         expect_context("%s", bugs[i].name);
         for (;; seed++) {
-            HistoryPlan plan = {&beds.all[0], seed, OPS_EACH, bugs[i].bug,
+            HistoryPlan plan = {&beds.all[STORE_BED_MEMORY], seed, OPS_EACH, bugs[i].bug,
                                 bugs[i].bug == HISTORY_BLIND_RETRY};
             if (!history_run(&plan, &counts)) {
                 break;

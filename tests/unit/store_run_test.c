@@ -59,7 +59,7 @@ static SapStoreStats stats_now(void)
 static void on_every_store(void (*test)(void))
 {
     store_beds_start(&beds);
-    for (int i = 0; i < STORE_BED_COUNT; i++) {
+    for (int i = 0; i < beds.count; i++) {
         expect_context("%s", beds.all[i].name);
         store_suite_open(&suite, &beds.all[i]);
         test();
