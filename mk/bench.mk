@@ -36,7 +36,7 @@ RUNNER_BENCH_BIN  := build/bench/runner
 RUNNER_BENCH_RUN  := $(RUNNER_BENCH_BIN) --dir $(BENCH_DIR) --rounds $(or $(BENCH_ROUNDS),3) \
                      --ms $(or $(BENCH_MS),1000)
 
-# The store beside the engine: needs no other engine.
+# The store beside the engine, and on a PostgreSQL server of its own.
 STORE_BENCH_SRCS := $(sort $(wildcard bench/store/*.c))
 STORE_BENCH_OBJS := $(STORE_BENCH_SRCS:bench/%.c=build/bench/obj/%.o)
 STORE_BENCH_BIN  := build/bench/store
@@ -56,6 +56,7 @@ $(BENCH_BIN): $(BENCH_OBJS) build/libsapling.a | bench-deps
 	$(Q)$(CC) -pthread -o $@ $(BENCH_OBJS) build/libsapling.a $(LIB_LIBS) -llmdb -lm
 
 $(DURABLE_OBJS) $(RUNNER_BENCH_OBJS) $(STORE_BENCH_OBJS): BENCH_CFLAGS += -Ibench
+$(STORE_BENCH_OBJS): BENCH_CFLAGS += $(PQ_CFLAGS)
 
 $(DURABLE_BIN): $(DURABLE_OBJS) build/bench/obj/data.o build/bench/obj/util.o \
                 build/bench/obj/chart.o build/libsapling.a | bench-deps
@@ -87,7 +88,7 @@ bench-queue: $(DURABLE_BIN) ## Send 10 million messages through a short queue: f
 runner-bench: $(RUNNER_BENCH_BIN) ## Measure messages beside beanstalkd, Redis, SQLite and a bare log; writes build/bench/runner.json and .svg
 	$(Q)$(RUNNER_BENCH_RUN) --json build/bench/runner.json --svg build/bench/runner.svg
 
-store-bench: $(STORE_BENCH_BIN) ## Measure the store in a file beside the engine itself; writes build/bench/store.json
+store-bench: $(STORE_BENCH_BIN) ## Measure the store in a file beside the engine itself, and on PostgreSQL; writes build/bench/store.json
 	$(Q)$(STORE_BENCH_RUN) --json build/bench/store.json
 
 # Noise seldom strikes the same ratio twice, a regression always does: so it measures again.

@@ -1,4 +1,5 @@
-/* main.c - the store in a file: what it costs beside the engine itself, claims and wake-ups.
+/* main.c - the store in a file: what it costs beside the engine itself, claims and wake-ups. And the same
+ * interface on a PostgreSQL server.
  *
  * Every measurement is a child process with a fresh heap and directory. The exit status is 0 also when a
  * bar is missed; 1 when a call failed, 2 on bad usage. */
@@ -6,6 +7,7 @@
 
 #include <getopt.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 
 typedef struct Options {
     uint64_t rows;
@@ -17,7 +19,7 @@ typedef struct Options {
     const char *json; /* NULL: none */
 } Options;
 
-static const char *const workloads[] = {"commits", "async", "claims", "wakes"};
+static const char *const workloads[] = {"commits", "async", "claims", "wakes", "postgres"};
 enum { WORKLOADS = sizeof workloads / sizeof *workloads };
 
 static int chosen(const Options *options, const char *workload)
@@ -28,10 +30,11 @@ static int chosen(const Options *options, const char *workload)
 /* ---- One measurement in a process of its own ------------------------------------------------- */
 
 typedef struct Task {
-    enum { TASK_COMMITS, TASK_CLAIMS, TASK_WAKE } kind;
+    enum { TASK_COMMITS, TASK_CLAIMS, TASK_WAKE, TASK_CYCLES } kind;
     StoreCommitsRun commits;
     StoreClaimsRun claims;
     StoreWakeRun wake;
+    StoreCyclesRun cycles;
 } Task;
 
 static int do_task(const void *arg, void *out)
@@ -42,6 +45,8 @@ static int do_task(const void *arg, void *out)
         return store_measure_commits(&task->commits, out);
     case TASK_CLAIMS:
         return store_measure_claims(&task->claims, out);
+    case TASK_CYCLES:
+        return store_measure_cycles(&task->cycles, out);
     default:
         return store_measure_wake(&task->wake, out);
     }
@@ -84,6 +89,7 @@ static int run_claims(StoreReport *report, const Options *options)
         for (size_t l = 0; l < STORE_CLAIM_SIZES; l++) {
             Task task = {.kind = TASK_CLAIMS,
                          .claims = {.ms = 1000,
+                                    .rows = 400000,
                                     .threads = store_threads[s],
                                     .limit = store_claim_limits[l]}};
             StoreClaims *out = &report->claims[s][l];
@@ -109,12 +115,104 @@ static int run_wakes(StoreReport *report, const Options *options)
     return 0;
 }
 
+/* ---- On a server ---------------------------------------------------------------------------- */
+
+enum { NO_SERVER = 3 };
+
+/* Starts or stops the server in `dir`; NO_SERVER: there is no PostgreSQL here. */
+static int run_server(const char *what, const char *dir)
+{
+    char command[4400];
+    snprintf(command, sizeof command, "sh bench/store/pg_server.sh %s '%s'", what, dir);
+    int status = system(command);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+typedef struct PgPlace {
+    char conninfo[4300];
+    int number; /* of the next store, each in a schema of its own */
+} PgPlace;
+
+static void next_url(PgPlace *place, const char *dir, const char *schema, char *url, size_t size)
+{
+    char name[32];
+    snprintf(name, sizeof name, "bench%d", ++place->number);
+    snprintf(url, size, "postgres://postgres@/postgres?host=%s&schema=%s", dir,
+             schema ? schema : name);
+}
+
+static int run_pg_cycles(PgPlace *place, const char *dir, StoreReport *report,
+                         const Options *options)
+{
+    for (size_t s = 0; s < STORE_PG_STEPS; s++) {
+        char url[4400];
+        fprintf(stderr, "PostgreSQL: cycles, %u threads\n", store_pg_threads[s]);
+        next_url(place, dir, "bench", url, sizeof url);
+        Task task = {.kind = TASK_CYCLES,
+                     .cycles = {.url = url, .ms = 4000, .threads = store_pg_threads[s]}};
+        if (run_task(&task, options, &report->guarded[s], sizeof report->guarded[s]) != 0)
+            return -1;
+        task.cycles.conninfo = place->conninfo;
+        if (run_task(&task, options, &report->serializable[s], sizeof report->serializable[s]) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int run_pg_own(PgPlace *place, const char *dir, StoreReport *report, const Options *options)
+{
+    char url[4400];
+    fprintf(stderr, "PostgreSQL: claims and wake-ups\n");
+    for (size_t s = 0; s < STORE_PG_STEPS; s++) {
+        for (size_t l = 0; l < STORE_CLAIM_SIZES; l++) {
+            next_url(place, dir, NULL, url, sizeof url);
+            Task task = {.kind = TASK_CLAIMS,
+                         .claims = {.url = url,
+                                    .ms = 2000,
+                                    .threads = store_pg_threads[s],
+                                    .limit = store_claim_limits[l],
+                                    .rows = 100000}};
+            StoreClaims *out = &report->pg_claims[s][l];
+            if (run_task(&task, options, out, sizeof *out) != 0)
+                return -1;
+        }
+    }
+    next_url(place, dir, NULL, url, sizeof url);
+    Task task = {.kind = TASK_WAKE, .wake = {.url = url, .samples = 300, .durable = 1}};
+    return run_task(&task, options, &report->pg_wake, sizeof report->pg_wake);
+}
+
+static int run_postgres(StoreReport *report, const Options *options)
+{
+    char made[4096], dir[4200];
+    PgPlace place = {.number = 0};
+    if (bench_make_store(options->dir, made, sizeof made) != 0)
+        return -1;
+    if (!realpath(made, dir))
+        return -1;
+    snprintf(place.conninfo, sizeof place.conninfo, "host=%s dbname=postgres user=postgres", dir);
+    int rc = run_server("start", dir);
+    if (rc == 0) {
+        rc = run_pg_cycles(&place, dir, report, options);
+        rc = !rc ? run_pg_own(&place, dir, report, options) : rc;
+        rc |= run_server("stop", dir);
+    } else {
+        fprintf(stderr, "bench: %s\n",
+                rc == NO_SERVER ? "SKIPPED: there is no PostgreSQL server here"
+                                : "the PostgreSQL server does not start");
+        rc = rc == NO_SERVER ? 0 : -1;
+    }
+    bench_remove_store(made);
+    return rc;
+}
+
 static int run_all(StoreReport *report, const Options *options)
 {
     int rc = chosen(options, "commits") ? run_commits(report->durable, options, 1) : 0;
     rc = !rc && chosen(options, "async") ? run_commits(report->async, options, 0) : rc;
     rc = !rc && chosen(options, "claims") ? run_claims(report, options) : rc;
-    return !rc && chosen(options, "wakes") ? run_wakes(report, options) : rc;
+    rc = !rc && chosen(options, "wakes") ? run_wakes(report, options) : rc;
+    return !rc && chosen(options, "postgres") ? run_postgres(report, options) : rc;
 }
 
 /* ---- Options -------------------------------------------------------------------------------- */

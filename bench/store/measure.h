@@ -1,5 +1,5 @@
-/* measure.h - what is measured of the store in a file. Each function runs in a process of its own and in
- * an empty directory, and answers 0, or -1 after a message. */
+/* measure.h - what is measured of the stores. Each function runs in a process of its own and in an empty
+ * directory, and answers 0, or -1 after a message. */
 #ifndef STORE_MEASURE_H
 #define STORE_MEASURE_H
 
@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-enum { STORE_MAX_THREADS = 8, STORE_TABLES = 5, STORE_FIRST_TABLE = 16 };
+enum { STORE_MAX_THREADS = 32, STORE_TABLES = 5, STORE_FIRST_TABLE = 16 };
 
 /* ---- commits.c: commits of a row into each of 5 tables, through the store and on the engine itself */
 
@@ -35,9 +35,11 @@ int store_measure_commits(const StoreCommitsRun *run, StoreCommits *out);
 
 typedef struct StoreClaimsRun {
     const char *dir;
+    const char *url; /* NULL: a file in dir */
     uint64_t ms;
     uint32_t threads;
     uint32_t limit; /* rows of a claim */
+    uint64_t rows;  /* that there are to claim */
 } StoreClaimsRun;
 
 /* Rows that were moved, each claim committed durably. */
@@ -50,6 +52,7 @@ int store_measure_claims(const StoreClaimsRun *run, StoreClaims *out);
 
 typedef struct StoreWakeRun {
     const char *dir;
+    const char *url; /* NULL: a file in dir. On a server another store than the waiter's commits */
     uint64_t samples;
     uint32_t others; /* threads that wait for other rows meanwhile */
     int durable;
@@ -65,5 +68,25 @@ typedef struct StoreWake {
 } StoreWake;
 
 int store_measure_wake(const StoreWakeRun *run, StoreWake *out);
+
+/* ---- cycles.c: what a cycle of a world does, on a server */
+
+/* Each thread takes a random one of WORLDS rows, reads it, and writes it, a journal row and the end of an
+ * inbox row: under a guard through the store, or in SERIALIZABLE transactions by libpq, run again until
+ * they commit. */
+typedef struct StoreCyclesRun {
+    const char *dir;
+    const char *url;      /* of the store */
+    const char *conninfo; /* of libpq, for the SERIALIZABLE ones; NULL: through the store */
+    uint64_t ms;
+    uint32_t threads;
+} StoreCyclesRun;
+
+typedef struct StoreCycles {
+    double per_s;   /* 0: not measured */
+    double retried; /* share of the attempts that had to run again */
+} StoreCycles;
+
+int store_measure_cycles(const StoreCyclesRun *run, StoreCycles *out);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { READY = STORE_FIRST_TABLE, TAKEN, LOAD_ROWS = 1000, AHEAD = 400000, MAX_OTHERS = 256 };
+enum { READY = STORE_FIRST_TABLE, TAKEN, LOAD_ROWS = 1000, MAX_OTHERS = 256 };
 
 /* Says what failed. */
 static int check(const char *what, int rc)
@@ -18,14 +18,16 @@ static int check(const char *what, int rc)
     return rc == SAP_OK ? 0 : -1;
 }
 
-static SapStore *open_store(const char *dir)
+/* In the directory, or where the url says. */
+static SapStore *open_store(const char *dir, const char *url)
 {
     static const uint32_t tables[] = {READY, TAKEN};
-    char url[4200];
+    char file[4200];
     SapStore *store = NULL;
-    SapStoreOptions options = {.tables = tables, .table_count = 2};
-    snprintf(url, sizeof url, "sapling:%s/store", dir);
-    if (sap_store_open(url, &options, &store) != SAP_OK)
+    SapStoreOptions options = {.size = sizeof options, .tables = tables, .table_count = 2};
+    snprintf(file, sizeof file, "sapling:%s/store", dir);
+    url = url ? url : file;
+    if (sap_store_init(url, &options) != SAP_OK || sap_store_open(url, &options, &store) != SAP_OK)
         fprintf(stderr, "bench: %s\n", sap_open_error());
     return store;
 }
@@ -39,11 +41,11 @@ static void make_key(uint64_t number, uint8_t key[8])
         key[i] = (uint8_t)(number >> (56 - 8 * i));
 }
 
-static int load_rows(SapStore *store)
+static int load_rows(SapStore *store, uint64_t rows)
 {
     static const uint8_t value[100];
     int rc = SAP_OK;
-    for (uint64_t number = 0; number < AHEAD && rc == SAP_OK;) {
+    for (uint64_t number = 0; number < rows && rc == SAP_OK;) {
         SapStoreTxn *txn;
         uint64_t mark;
         rc = sap_store_begin(store, SAP_STORE_GUARDED, &txn);
@@ -53,7 +55,7 @@ static int load_rows(SapStore *store)
             rc = sap_store_put(txn, READY, key, sizeof key, value, sizeof value);
         }
         rc = rc == SAP_OK ? sap_store_commit_async(txn, &mark, NULL) : rc;
-        rc = rc == SAP_OK && number == AHEAD ? sap_store_wait_durable(store, mark) : rc;
+        rc = rc == SAP_OK && number == rows ? sap_store_wait_durable(store, mark) : rc;
     }
     return rc;
 }
@@ -98,9 +100,9 @@ static void *claim_rows(void *arg)
 
 int store_measure_claims(const StoreClaimsRun *run, StoreClaims *out)
 {
-    Claimers claimers = {.store = open_store(run->dir), .limit = run->limit};
+    Claimers claimers = {.store = open_store(run->dir, run->url), .limit = run->limit};
     pthread_t threads[STORE_MAX_THREADS];
-    if (!claimers.store || check("rows to claim", load_rows(claimers.store)))
+    if (!claimers.store || check("rows to claim", load_rows(claimers.store, run->rows)))
         return -1;
     uint64_t start = bench_now_ns();
     for (uint32_t i = 0; i < run->threads; i++)
@@ -125,6 +127,7 @@ enum { SETTLE_US = 300 };
 
 typedef struct Waking {
     SapStore *store;
+    SapStore *writer; /* that commits */
     SapStoreKind kind;
     uint64_t samples;
     atomic_int rc;
@@ -189,12 +192,12 @@ static int commit_sample(Waking *waking, uint64_t i, uint64_t *ns_out)
     while (atomic_load(&waking->waiting) < i)
         bench_sleep_us(20);
     bench_sleep_us(SETTLE_US);
-    int rc = sap_store_begin(waking->store, SAP_STORE_GUARDED, &txn);
+    int rc = sap_store_begin(waking->writer, SAP_STORE_GUARDED, &txn);
     rc = rc == SAP_OK ? sap_store_put(txn, READY, "sample", 6, &i, sizeof i) : rc;
     uint64_t from_ns = bench_now_ns();
     rc = rc == SAP_OK ? sap_store_commit_async(txn, &mark, NULL) : rc;
     if (rc == SAP_OK && waking->kind == SAP_STORE_READ_DURABLE) {
-        rc = sap_store_wait_durable(waking->store, mark);
+        rc = sap_store_wait_durable(waking->writer, mark);
         from_ns = bench_now_ns();
     }
     while (rc == SAP_OK && atomic_load(&waking->woken) < i) {
@@ -228,12 +231,13 @@ static int take_samples(Waking *waking, StoreWake *out)
 
 int store_measure_wake(const StoreWakeRun *run, StoreWake *out)
 {
-    Waking waking = {.store = open_store(run->dir),
+    Waking waking = {.store = open_store(run->dir, run->url),
                      .kind = run->durable ? SAP_STORE_READ_DURABLE : SAP_STORE_READ_NEWEST,
                      .samples = run->samples};
     pthread_t waiter, others[MAX_OTHERS];
     uint32_t started = 0;
-    if (!waking.store || run->others > MAX_OTHERS)
+    waking.writer = run->url ? open_store(run->dir, run->url) : waking.store;
+    if (!waking.store || !waking.writer || run->others > MAX_OTHERS)
         return -1;
     int rc = pthread_create(&waiter, NULL, wait_for_samples, &waking) ? SAP_NOMEM : SAP_OK;
     if (rc != SAP_OK)
@@ -247,5 +251,7 @@ int store_measure_wake(const StoreWakeRun *run, StoreWake *out)
     pthread_join(waiter, NULL);
     while (started > 0)
         pthread_join(others[--started], NULL);
+    if (waking.writer != waking.store)
+        rc = rc == SAP_OK ? sap_store_close(waking.writer) : rc;
     return check("wake-ups", rc) | check("close", sap_store_close(waking.store));
 }

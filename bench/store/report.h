@@ -6,9 +6,10 @@
 
 #include <stdio.h>
 
-enum { STORE_STEPS = 2, STORE_CLAIM_SIZES = 2, STORE_WAKES = 4 };
+enum { STORE_STEPS = 2, STORE_CLAIM_SIZES = 2, STORE_WAKES = 4, STORE_PG_STEPS = 4 };
 
 extern const uint32_t store_threads[STORE_STEPS];
+extern const uint32_t store_pg_threads[STORE_PG_STEPS];
 extern const uint32_t store_claim_limits[STORE_CLAIM_SIZES];
 
 /* What a waiter waits for, and beside how many others. */
@@ -28,6 +29,11 @@ typedef struct StoreReport {
     StoreCommits async[STORE_STEPS];
     StoreClaims claims[STORE_STEPS][STORE_CLAIM_SIZES];
     StoreWake wakes[STORE_WAKES];
+    /* On a PostgreSQL server. */
+    StoreCycles guarded[STORE_PG_STEPS];
+    StoreCycles serializable[STORE_PG_STEPS];
+    StoreClaims pg_claims[STORE_PG_STEPS][STORE_CLAIM_SIZES];
+    StoreWake pg_wake;
 } StoreReport;
 
 /* Tables for people, and each bar as met or MISSED. */
