@@ -38,9 +38,11 @@ for source in program.c runtime.c; do
     # shellcheck disable=SC2046,SC2086
     $CC -std=c11 -Wall -Wextra -Werror $("$PKG_CONFIG" --cflags sapling-runtime) "$source" \
         $("$PKG_CONFIG" --libs sapling-runtime) -o "${source%.c}-runtime-shared"
+    # From the archive; libpq stays shared, since the libraries it needs have no archives.
     # shellcheck disable=SC2046,SC2086
-    $CC -std=c11 -Wall -Wextra -Werror -static $("$PKG_CONFIG" --cflags sapling-runtime) "$source" \
-        $("$PKG_CONFIG" --static --libs sapling-runtime) -o "${source%.c}-runtime-static"
+    $CC -std=c11 -Wall -Wextra -Werror $("$PKG_CONFIG" --cflags sapling-runtime) "$source" \
+        $("$PKG_CONFIG" --static --libs sapling-runtime |
+            sed 's/-lsapling-runtime/-l:libsapling-runtime.a/') -o "${source%.c}-runtime-static"
     for kind in shared static; do
         said=$(LD_LIBRARY_PATH="$root$prefix/lib" "./${source%.c}-runtime-$kind")
         if [ "$said" != success ]; then
