@@ -149,7 +149,7 @@ def compile_block(block, scratch):
     program = None
     if block.kind == "program":
         program = os.path.join(scratch, "program")
-        command += ["-g", "-o", program, os.path.join(ROOT, LIBRARY), "-lsodium", "-lxxhash", "-pthread"]
+        command += ["-g", "-o", program, os.path.join(ROOT, LIBRARY), "-lpq", "-lsodium", "-lxxhash", "-pthread"]
     else:
         command += ["-fsyntax-only"]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
