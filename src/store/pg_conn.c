@@ -39,7 +39,6 @@ int pg_code_of_state(const char *state)
         {"53100", SAP_FULL},     /* disk full */
         {"53200", SAP_NOMEM},    /* out of memory */
         {"54", SAP_FULL},        /* program limit exceeded */
-        {"25006", SAP_READONLY}, /* read-only transaction */
         {"28", SAP_INVALID},     /* not allowed to connect */
         {"3D000", SAP_INVALID},  /* no such database */
         {"42", SAP_INVALID},     /* no such table, no right to use it */
@@ -77,6 +76,13 @@ static int lose_conn(PgConn *conn, const char *text)
     return SAP_IO;
 }
 
+/* The server answers, but takes no writes any more: it has become a standby. The next connection may
+ * lead to the new primary. */
+static bool is_demoted(const char *state)
+{
+    return strcmp(state, "25006") == 0 || strcmp(state, "0A000") == 0;
+}
+
 static int note_error(PgConn *conn, const PGresult *result)
 {
     const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
@@ -84,7 +90,7 @@ static int note_error(PgConn *conn, const PGresult *result)
     (void)snprintf(conn->sqlstate, sizeof conn->sqlstate, "%s", state == NULL ? "" : state);
     copy_on_one_line(conn->text, sizeof conn->text,
                      text == NULL ? PQresultErrorMessage(result) : text);
-    if (PQstatus(conn->pg) == CONNECTION_BAD) {
+    if (PQstatus(conn->pg) == CONNECTION_BAD || is_demoted(conn->sqlstate)) {
         conn->lost = true;
         return SAP_IO;
     }
