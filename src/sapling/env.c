@@ -79,6 +79,14 @@ SapEnv *sap_env_create(SapMemArena *arena, uint32_t page_size)
     return env;
 }
 
+/* What changes of the tree rebuild pages in. */
+static void rebuild_memory_release(SapEnv *env)
+{
+    node_scratch_release(&env->scratch);
+    mem_free(MEM_SCRATCH, env->alias, (size_t)2 * env->page_size);
+    env->alias = NULL;
+}
+
 int sap_env_destroy(SapEnv *env)
 {
     if (env == NULL) {
@@ -119,8 +127,7 @@ int sap_env_destroy(SapEnv *env)
         }
     }
     mem_free(MEM_ENV, env->undo, env->undo_capacity * sizeof *env->undo);
-    node_scratch_release(&env->scratch);
-    mem_free(MEM_SCRATCH, env->alias, (size_t)2 * env->page_size);
+    rebuild_memory_release(env);
     env_metadata_end(env);
     if (env->file != NULL) {
         dbfile_notify_durable(env->file); /* of the last checkpoint, and of the log before it */
@@ -228,6 +235,15 @@ static int level_begin(SapEnv *env, SapTxnCtx *parent, bool read_only, SapTxnCtx
     return SAP_OK;
 }
 
+/* A file keeps this memory for the next transaction. An engine in memory gives it back: a program may
+ * have many thousands of those, of which few write at the same time. */
+static void rebuild_memory_end(SapEnv *env)
+{
+    if (env->file == NULL) {
+        rebuild_memory_release(env);
+    }
+}
+
 /* Ends a level without deciding what becomes of its changes. */
 static void level_end(SapTxnCtx *txn)
 {
@@ -243,6 +259,7 @@ static void level_end(SapTxnCtx *txn)
             env->pager.full = false;
             dbfile_short_of_room(env->file);
         }
+        rebuild_memory_end(env);
         writer_lock_release(&env->lock);
     }
 }

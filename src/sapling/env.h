@@ -166,12 +166,14 @@ struct SapEnv {
     TreeUndo *undo;
     uint32_t undo_count;
     uint32_t undo_capacity;
-    Buf notes;           /* (writer) keys of watched tables that the transaction changed */
-    Buf effects;         /* (writer) what it changed, for the log: effects.h */
-    bool log_effects;    /* (writer) whether the open transaction records them */
-    Slice record;        /* (writer) files: what the log will say of the commit being made */
-    NodeScratch scratch; /* page NULL until first needed */
-    uint8_t *alias;      /* two pages' room for arguments that point into a page being rebuilt */
+    Buf notes;        /* (writer) keys of watched tables that the transaction changed */
+    Buf effects;      /* (writer) what it changed, for the log: effects.h */
+    bool log_effects; /* (writer) whether the open transaction records them */
+    Slice record;     /* (writer) files: what the log will say of the commit being made */
+    /* Memory to rebuild pages in: NULL until first needed, and in an engine without a file after each
+     * write transaction. */
+    NodeScratch scratch;
+    uint8_t *alias; /* two pages' room for arguments that point into a page being rebuilt */
 };
 
 /* ---- env.c ---- */

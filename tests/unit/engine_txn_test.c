@@ -1368,6 +1368,35 @@ START_TEST(a_reserved_value_is_what_the_caller_wrote)
 }
 END_TEST
 
+/* A program may have very many of them. */
+START_TEST(an_engine_in_memory_costs_little_beside_its_pages_between_transactions)
+{
+    enum { ROWS = 2000, MOST_BYTES = 16 * 1024 };
+    SapArenaOptions options = {
+        .size = sizeof options, .type = SAP_ARENA_BACKING_MALLOC, .page_size = 2048};
+    SapMemArena *arena = NULL;
+    size_t before = mem_live_total() - mem_live_bytes(MEM_ARENA);
+    ck_assert_int_eq(sap_arena_init(&arena, &options), SAP_OK);
+    DB *small = db_open(arena, 2048, NULL, NULL);
+    ck_assert_ptr_nonnull(small);
+    for (uint32_t i = 0; i < ROWS; i++) {
+        Txn *txn = txn_begin(small, NULL, 0);
+        ck_assert_ptr_nonnull(txn);
+        Txn *nested = txn_begin(small, txn, 0);
+        ck_assert_ptr_nonnull(nested);
+        ck_assert_int_eq(txn_put(nested, &i, sizeof i, "value", 5), SAP_OK);
+        ck_assert_int_eq(txn_commit(nested), SAP_OK);
+        ck_assert_int_eq(txn_commit(txn), SAP_OK);
+    }
+    size_t held = mem_live_total() - mem_live_bytes(MEM_ARENA) - before;
+    printf("engine_txn: an engine in memory holds %zu bytes beside its pages\n", held);
+    ck_assert_uint_eq(mem_live_bytes(MEM_SCRATCH), 0);
+    ck_assert_uint_le(held, MOST_BYTES);
+    db_close(small);
+    sap_arena_destroy(arena);
+}
+END_TEST
+
 START_TEST(a_large_value_is_one_piece)
 {
     enum { SIZE = 3 * 1000 * 1000 };
@@ -1484,6 +1513,7 @@ int main(void)
     tcase_add_test(tcase, cursor_del_lands_on_the_next_row);
     tcase_add_test(tcase, cursor_put_replaces_the_value_and_stays);
     tcase_add_test(tcase, a_reserved_value_is_what_the_caller_wrote);
+    tcase_add_test(tcase, an_engine_in_memory_costs_little_beside_its_pages_between_transactions);
     tcase_add_test(tcase, a_large_value_is_one_piece);
     tcase_add_test(tcase,
                    a_value_that_leaves_a_crowded_leaf_for_pages_of_its_own_keeps_the_tree_sound);
