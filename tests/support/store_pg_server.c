@@ -277,17 +277,12 @@ static bool try_start(PgServer *server)
     char port[16];
     char connections[48];
     Program program = server_program("postgres", path, sizeof path);
-    const char *const args[] = {
-        "-D", server->data,
-        "-k", server->dir,
-        "-p", port,
-        "-c", connections,
-        "-c", "listen_addresses=127.0.0.1",
-        "-c", "shared_buffers=32MB",
-        "-c", "dynamic_shared_memory_type=mmap",
-        "-c", "wal_keep_size=64MB",
-        "-c", "wal_retrieve_retry_interval=100ms", /* a promotion waits for it */
-        "-c", "fsync=on"};
+    const char *const args[] = {"-D", server->data, "-k", server->dir, "-p", port, "-c",
+                                connections, "-c", "listen_addresses=127.0.0.1", "-c",
+                                "shared_buffers=32MB", "-c", "dynamic_shared_memory_type=mmap",
+                                "-c", "wal_keep_size=64MB",
+                                /* A promotion waits for it. */
+                                "-c", "wal_retrieve_retry_interval=100ms"};
     (void)snprintf(port, sizeof port, "%u", server->port);
     (void)snprintf(connections, sizeof connections, "max_connections=%u", server->max_connections);
     /* These override what a test sets in its options. */

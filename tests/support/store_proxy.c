@@ -3,6 +3,7 @@
 #include "common/bytes.h"
 #include "support/expect.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -163,10 +164,14 @@ static bool names_have(const Names *names, const char *name)
     return false;
 }
 
+/* The word, and not a part of one such as in READ COMMITTED. */
 static bool text_commits(const char *text)
 {
-    for (; *text != 0; text++) {
-        if (strncasecmp(text, "COMMIT", 6) == 0) {
+    static const char word[] = "COMMIT";
+    const size_t len = sizeof word - 1;
+    for (const char *at = text; *at != 0; at++) {
+        bool begins = at == text || (!isalnum((unsigned char)at[-1]) && at[-1] != '_');
+        if (begins && strncasecmp(at, word, len) == 0 && !isalnum((unsigned char)at[len])) {
             return true;
         }
     }

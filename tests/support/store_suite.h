@@ -38,6 +38,7 @@ typedef struct StoreBed {
     bool one_thread; /* parties are nested in one thread */
     bool is_shared;  /* a second open of a url is the same store, and keeps what it holds */
     bool needs_init; /* an open does not make it: sap_store_init() */
+    bool is_slow;    /* to make: tests that make very many leave some out */
 } StoreBed;
 
 /* Every store there is, in a directory that is removed at the end. Where no PostgreSQL is installed the

@@ -49,5 +49,6 @@ int main(void)
     tcase_set_timeout(test_case, TIMEOUT_S);
     tcase_add_test(test_case, every_store_gives_the_same_answers);
     suite_add_tcase(suite, test_case);
+    (void)pg_server_is_installed(); /* once for all tests */
     return suite_run(suite);
 }

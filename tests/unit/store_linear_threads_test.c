@@ -102,5 +102,6 @@ int main(void)
     tcase_add_test(test_case, transactions_of_four_nodes_on_a_server_are_linearizable);
     tcase_add_test(test_case, planted_bugs_on_a_server_are_not_linearizable);
     suite_add_tcase(suite, test_case);
+    (void)pg_server_is_installed(); /* once for all tests */
     return suite_run(suite);
 }
