@@ -39,7 +39,6 @@ static const char access_lines[] = "host all locked 127.0.0.1/32 scram-sha-256\n
 
 static PgServer server;
 static bool is_there;
-static uint32_t refusals;
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
@@ -112,7 +111,6 @@ static void expect_refused_by(bool by_init, const char *url, int code, const cha
     take_digest(after);
     EXPECT(strcmp(before, after) == 0, "something has changed on the server");
     EXPECT(mem_live_bytes(MEM_STORE) == 0, "%zu bytes are left", mem_live_bytes(MEM_STORE));
-    refusals++;
     printf("store_postgres_open: %s: %s\n", code_name(rc), text);
 }
 
@@ -300,7 +298,7 @@ START_TEST(a_server_that_is_too_old_is_invalid)
     (void)snprintf(url, sizeof url, "postgres://postgres@127.0.0.1:%u/postgres?schema=good",
                    proxy_port(proxy));
     proxy_set_version(proxy, "11");
-    expect_refused(url, SAP_INVALID, "11", "12");
+    expect_refused(url, SAP_INVALID, "older|version|11", "12");
     proxy_set_version(proxy, "12");
     close_store(open_url(url));
     proxy_end(proxy);
@@ -487,10 +485,9 @@ START_TEST(an_address_that_is_none_is_invalid)
     }
     expect_refused("postgres://locked:" SECRET "@127.0.0.1:bad/postgres", SAP_INVALID, "port|bad",
                    "port|bad");
-    expect_refused("postgres://locked:" SECRET "@[::1/postgres", SAP_INVALID, "]|IPv6|address",
-                   "]|IPv6|address");
-    expect_refused("postgres://locked:%zz" SECRET "@127.0.0.1/postgres", SAP_INVALID, "%|encod",
-                   "%|encod");
+    expect_refused("postgres://locked:" SECRET "@[::1/postgres", SAP_INVALID, "url", "postgres://");
+    expect_refused("postgres://locked:%zz" SECRET "@127.0.0.1/postgres", SAP_INVALID, "url",
+                   "postgres://");
 }
 END_TEST
 
@@ -569,10 +566,11 @@ static int begin_most(SapStore *store, SapStoreTxn **txns, int most, int *rc_out
     return count;
 }
 
-static void wait_for_free_connections(void)
+/* A server takes a moment to see that a client has gone. `kept` of them are still in use. */
+static void await_free_connections(int kept)
 {
-    while (pg_server_count(&server, "SELECT count(*) FROM pg_stat_activity WHERE usename = 'plain' "
-                                    "AND application_name <> 'x'") > FEW_CONNECTIONS / 2) {
+    while (pg_server_count(
+               &server, "SELECT count(*) FROM pg_stat_activity WHERE usename = 'plain'") > kept) {
     }
 }
 
@@ -594,6 +592,7 @@ START_TEST(a_server_without_free_connections_is_busy_and_the_store_goes_on_later
     expect_refused(tcp_url("plain", "few", ""), SAP_BUSY, "connection",
                    "max_connections|pool|later");
     release_connections(taken, count);
+    await_free_connections(0);
     SapStore *store = open_url(tcp_url("plain", "few", ""));
     count = take_connections(taken, FEW_CONNECTIONS);
     int begun = begin_most(store, txns, FEW_CONNECTIONS, &rc);
@@ -603,7 +602,7 @@ START_TEST(a_server_without_free_connections_is_busy_and_the_store_goes_on_later
     for (int i = 0; i < begun; i++) {
         sap_store_abort(txns[i]);
     }
-    wait_for_free_connections();
+    await_free_connections(FEW_CONNECTIONS / 2);
     EXPECT_RC(sap_store_begin(store, SAP_STORE_GUARDED, &txns[0]), SAP_OK);
     EXPECT_RC(sap_store_put(txns[0], TABLE, "k", 1, "1", 1), SAP_OK);
     EXPECT_RC(sap_store_commit(txns[0], NULL), SAP_OK);
@@ -684,6 +683,7 @@ START_TEST(a_full_disk_is_a_definite_abort)
     (void)snprintf(space, sizeof space, "%s/space", disk.mount);
     loop_disk_run("chmod 755 %s && mkdir %s && if [ $(id -u) = 0 ]; then chown postgres %s; fi",
                   disk.mount, space, space);
+    loop_disk_run("fallocate -l 5M %s/reserve", disk.mount);
     pg_server_sql(&server, "CREATE TABLESPACE small LOCATION '%s'", space);
     const char *more = "options=-cdefault_tablespace%3Dsmall";
     init_url(tcp_url("postgres", "full", more));
@@ -694,19 +694,13 @@ START_TEST(a_full_disk_is_a_definite_abort)
     }
     EXPECT(rc == SAP_FULL, "%s at row %u", code_name(rc), number);
     EXPECT(!has_large(store, number) && has_large(store, number - 1), "what was refused is there");
-    pg_server_sql(&server, "TRUNCATE \"full\".t%d", TABLE);
+    loop_disk_run("rm %s/reserve", disk.mount);
     EXPECT_RC(put_large(store, number), SAP_OK);
     EXPECT(has_large(store, number), "what was acknowledged is not there");
     printf("store_postgres_open: full after %u rows of %d bytes\n", number - 1, LARGE);
     close_store(store);
     pg_server_end(&server);
     loop_disk_end(&disk);
-}
-END_TEST
-
-START_TEST(all_of_it_was_tried)
-{
-    printf("store_postgres_open: a server was %s\n", is_there ? "there" : "NOT there");
 }
 END_TEST
 
@@ -718,7 +712,6 @@ int main(void)
     tcase_set_timeout(shared, TIMEOUT_S);
     tcase_set_timeout(own, TIMEOUT_S);
     tcase_add_unchecked_fixture(shared, start_server, end_server);
-    tcase_add_test(shared, all_of_it_was_tried);
     tcase_add_test(shared, a_store_that_was_made_can_be_opened_and_init_changes_nothing_then);
     tcase_add_test(shared, a_server_that_is_not_there_is_an_io_error);
     tcase_add_test(shared, a_server_that_does_not_answer_is_an_io_error_after_the_connect_timeout);
@@ -740,5 +733,6 @@ int main(void)
     tcase_add_test(own, a_full_disk_is_a_definite_abort);
     suite_add_tcase(suite, shared);
     suite_add_tcase(suite, own);
+    (void)pg_server_is_installed(); /* once for all tests */
     return suite_run(suite);
 }
