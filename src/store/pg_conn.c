@@ -455,15 +455,19 @@ static const char *advice_for(const char *text)
     } known[] = {
         {"no password supplied", "give a password, in the url or by PGPASSWORD or ~/.pgpass"},
         {"password authentication failed", "check user and password"},
-        {"no encryption", "the server may want TLS: use sslmode=require"},
+        {"no encryption",
+         "the server may want TLS (use sslmode=require), or its pg_hba.conf does not "
+         "admit this user from this host"},
         {"does not support SSL", "the server speaks no TLS: use another sslmode"},
         {"pg_hba.conf", "let the server's pg_hba.conf admit this user from this host"},
         {"does not exist", "create it, or correct the url"},
+        {"invalid ", "correct this parameter of the url"},
         {"too many clients", "raise max_connections, or lower `pool`"},
         {"remaining connection slots", "raise max_connections, or lower `pool`"},
         {"too many connections for", "raise the limit, or lower `pool`"},
         {"permission denied for database", "GRANT CONNECT ON DATABASE to this user"},
         {"starting up", "wait until the server is ready"},
+        {"not yet accepting connections", "wait until the server is ready"},
         {"shutting down", "wait until the server is ready"},
         {"session is read-only", "connect to the primary"},
         {"server is in hot standby", "connect to the primary"},
@@ -491,10 +495,12 @@ static int code_of_refusal(const char *text)
         {"starting up", SAP_IO},
         {"shutting down", SAP_IO},
         {"recovery mode", SAP_IO},
+        {"not yet accepting connections", SAP_IO},
         {"FATAL:", SAP_INVALID},
         {"no password supplied", SAP_INVALID},
         {"does not support SSL", SAP_INVALID},
         {"certificate", SAP_INVALID},
+        {"invalid ", SAP_INVALID},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         if (strstr(text, known[i].part) != NULL) {

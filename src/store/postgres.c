@@ -44,7 +44,8 @@ typedef struct PgStore {
     bool has_pool;
     PgListener *listener;
     SAP_ATOMIC(uint64_t) version;
-    uint64_t guard_seed; /* other stores of the database have other advisory locks */
+    SAP_ATOMIC(bool) out_of_reach; /* the last transaction that began found no server */
+    uint64_t guard_seed;           /* other stores of the database have other advisory locks */
     int pid;
     void (*on_message)(const char *text, void *ctx);
     void *message_ctx;
@@ -104,8 +105,13 @@ static int pg_begin(SapStoreTxn *base)
     }
     base->version = atomic_load_full(&store->version);
     int rc = pg_pool_take(&store->pool, &txn->conn, why);
-    if (rc != SAP_OK && rc != SAP_BUSY) {
+    /* An outage is reported once, not by every transaction in it. */
+    bool was_out = atomic_load_relaxed(&store->out_of_reach);
+    if (rc != SAP_OK && rc != SAP_BUSY && !was_out) {
+        atomic_store_relaxed(&store->out_of_reach, true);
         report_message(store, why);
+    } else if (rc == SAP_OK && was_out) {
+        atomic_store_relaxed(&store->out_of_reach, false);
     }
     return rc;
 }
