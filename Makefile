@@ -48,8 +48,8 @@ LIB_DIRS  := src/common src/sapling src/runner
 LIB_CODECS := generated/wit_runtime.c generated/wit_schema_dbis.c
 LIB_SRCS  := $(sort $(wildcard $(LIB_DIRS:=/*.c))) $(LIB_CODECS)
 # libsapling-runtime: libsapling, the store and what stands on it, and the codecs of their rows.
-RUNTIME_DIRS := src/store src/simulator
-RUNTIME_CODECS := generated/wit_store.c
+RUNTIME_DIRS := src/store src/simulator src/universe
+RUNTIME_CODECS := generated/wit_store.c generated/wit_universe.c
 RUNTIME_SRCS := $(sort $(wildcard $(RUNTIME_DIRS:=/*.c))) $(RUNTIME_CODECS)
 NODE_SRCS := $(sort $(wildcard src/node/*.c))
 CLI_SRCS  := $(sort $(wildcard src/cli/*.c))

@@ -27,6 +27,15 @@ enum {
     WIT_STORE_MINOR = 0,
     WIT_STORE_DBI_BASE = 8,
     WIT_STORE_DBI_COUNT = 3,
+    WIT_DBI_LEASE = 16,
+    WIT_DBI_SESSIONS = 17,
+    WIT_DBI_HELD = 18,
+    WIT_DBI_HEAD = 19,
+    WIT_DBI_JOURNAL = 20,
+    WIT_UNIVERSE_MAJOR = 1,
+    WIT_UNIVERSE_MINOR = 0,
+    WIT_UNIVERSE_DBI_BASE = 16,
+    WIT_UNIVERSE_DBI_COUNT = 5,
 };
 
 /* All static storage. */

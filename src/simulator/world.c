@@ -223,8 +223,10 @@ void world_step(Simulator *simulator, Process *process, uint32_t role)
     leave_frame(simulator, &frame, rc);
 }
 
+/* The store's times are those of the node's clocks; the observer's, without a process, of the first. */
 static int open_store(const Simulator *simulator, Process *process, SapStore **store_out)
 {
+    const Clock *clock = process == NULL ? &simulator->nodes[0].clock : process->start.clock;
     SapStoreOptions options = {
         .size = sizeof options,
         .tables = simulator->options.tables,
@@ -232,6 +234,9 @@ static int open_store(const Simulator *simulator, Process *process, SapStore **s
         .schema = simulator->options.schema,
         .hook = process == NULL ? NULL : simulator->hook,
         .hook_ctx = process,
+        .wall_ns = clock->wall_ns,
+        .boot_ns = clock->boot_ns,
+        .clock_ctx = clock->ctx,
     };
     return sap_store_open(simulator->url, &options, store_out);
 }

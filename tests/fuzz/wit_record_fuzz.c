@@ -6,6 +6,7 @@
 #include "wit_constructs_samples.h"
 #include "wit_runtime_samples.h"
 #include "wit_store_samples.h"
+#include "wit_universe_samples.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,6 +54,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
              wit_runtime_sample_count) ||
         find(wanted, "store", "schemas/wit/store-schema.wit", wit_store_samples,
              wit_store_sample_count) ||
+        find(wanted, "universe", "schemas/wit/universe-schema.wit", wit_universe_samples,
+             wit_universe_sample_count) ||
         find(wanted, "constructs", "tests/schemas/constructs.wit", wit_constructs_samples,
              wit_constructs_sample_count)) {
         return 0;

@@ -1,0 +1,56 @@
+/* session.h - a worker's session: the one row that says that the worker is alive.
+ *
+ * A session has a nonce, drawn when the worker starts: a worker that starts again under the same name
+ * has another session, and holds nothing of the one before. Its row is renewed every renewal_ns and
+ * expires ttl_ns after the last renewal, by lease time.
+ *
+ * The worker itself stops margin_ns before that by its own boot clock, counted from before the renewal
+ * was sent: so it has stopped before anybody can see its session expired, whatever the store answers.
+ * Lease times of two machines may differ by one renewal, so others wait one renewal longer. Neither is
+ * what makes writes safe: that is the epoch (lease.h). */
+#ifndef SAPLING_UNIVERSE_SESSION_H
+#define SAPLING_UNIVERSE_SESSION_H
+
+#include "common/clock.h"
+#include "common/random.h"
+#include "universe/rows.h"
+
+#define SESSION_TTL_NS     UINT64_C(20000000000)
+#define SESSION_RENEWAL_NS UINT64_C(5000000000)
+#define SESSION_MARGIN_NS  UINT64_C(5000000000)
+
+typedef struct Session {
+    SapStore *store;
+    const Clock *clock;
+    uint32_t universe;
+    UniverseName worker;
+    uint8_t nonce[UNIVERSE_NONCE];
+    uint64_t ttl_ns;
+    uint64_t renewal_ns;
+    uint64_t margin_ns;
+    uint64_t deadline_ns; /* boot time from which on it does nothing; 0: it has not started */
+    uint64_t renew_at_ns; /* boot time */
+} Session;
+
+/* Store and clock (NULL: the system's) are borrowed as long as the session is used. Zero durations are
+ * the defaults above. SAP_INVALID: the name is none. SAP_IO: no randomness. Needs no release. */
+int session_init(Session *session, SapStore *store, const Clock *clock, const Random *random,
+                 uint32_t universe, const char *worker);
+
+/* Writes the session's row, in place of one that the worker had before. An unknown outcome is SAP_IO:
+ * call it again. */
+int session_start(Session *session);
+
+/* SAP_FENCED: the worker has another session by now, this one is over. Any other code: call it again,
+ * also when its outcome is unknown. */
+int session_renew(Session *session);
+
+/* Whether it may begin something now. */
+bool session_may_work(const Session *session);
+
+/* Whether the worker's row has this nonce and has not expired, with the renewal that others wait in
+ * addition. Reads without a lock: who takes over rewrites the lease. */
+int session_is_alive(const Session *asking, SapStoreTxn *txn, const UniverseName *worker,
+                     const uint8_t nonce[UNIVERSE_NONCE], bool *alive_out);
+
+#endif
