@@ -216,7 +216,7 @@ endef
 $(eval $(call MIGRATING_RULES,release))
 $(eval $(call MIGRATING_RULES,asan))
 
-CLI_TEST_NEEDS := build/sapling build/libsapling.so build/asan/sapling build/release/migrating/sapling \
+CLI_TEST_NEEDS := build/sapling build/libsapling.so build/libsapling-runtime.so build/asan/sapling build/release/migrating/sapling \
                   build/asan/migrating/sapling build/schema_diff
 cli-test: $(CLI_TEST_NEEDS) ## Run the command as a user would, also under sanitizers
 	$(Q)$(PYTHON) tests/cli/run.py --name cli-test --jobs $(JOBS) --migrating build/release/migrating/sapling build/sapling $(T); status=$$?; \

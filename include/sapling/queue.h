@@ -61,8 +61,9 @@ typedef struct SapQueueOptions {
 
 /* Opens the queue in the DB in the file `path`. The caller owns *queue_out. The codes of
  * db_open_path(); SAP_CONFLICT: the file has another version of the runner's tables; SAP_EXISTS:
- * its tables 1 to 7 are not the runner's (sap_runner_v0_bootstrap_dbis()), or it has a row
- * queue.name.<name> in table 0 that no queue has written; nothing was changed. */
+ * its tables 1 to 7 are not the runner's (sap_runner_v0_bootstrap_dbis()), it is a store's file
+ * (store.h), or it has a row queue.name.<name> in table 0 that no queue has written; nothing was
+ * changed. */
 SAP_API int sap_queue_open(const char *path, const SapQueueOptions *options, SapQueue **queue_out);
 /* The same in a DB that is open, which must outlive the queue. */
 SAP_API int sap_queue_open_db(SapEnv *db, const SapQueueOptions *options, SapQueue **queue_out);

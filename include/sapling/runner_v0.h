@@ -300,7 +300,7 @@ SAP_API int sap_runner_v0_replay_decode(const void *bytes, uint64_t len,
 
 /* Opens the runner's tables, DBI 0 to 7, as the schema declares them. SAP_EXISTS: one of DBI 1 to 7
  * has rows, and no key in DBI 0 begins with "runner.", as the marker below and the high-water marks
- * do: the rows are somebody else's. SAP_ERROR: a table is there with other flags. Both change
+ * do: the rows are somebody else's; or the file is a store's (store.h). SAP_ERROR: a table is there with other flags. Both change
  * nothing. Rows in DBI 0 alone are the application's state, which the runner leaves alone.
  * SAP_BUSY: a transaction is open and a table is not there yet. Codes of the DB; after them some of
  * the tables may be open: call it again. */

@@ -3,6 +3,7 @@
 
 #include "common/bytes.h"
 #include "common/fd.h"
+#include "runner/rows.h"
 #include "sapling/node.h"
 #include "sapling/pairs.h"
 
@@ -25,6 +26,30 @@ int reason_set(Reason *reason, int rc, const char *format, ...)
     va_start(args, format);
     (void)vsnprintf(reason->text, sizeof reason->text, format, args);
     va_end(args);
+    return rc;
+}
+
+static int refuse_store(Txn *txn, Reason *reason)
+{
+    bool store = false;
+    int rc = row_find_store(txn, &store);
+
+    return rc == SAP_OK && store
+               ? reason_set(reason, SAP_CONFLICT,
+                            "it is the file of a store: its rows are changed only by programs that "
+                            "open the store; use another file")
+               : rc;
+}
+
+int local_refuse_store(DB *db, Reason *reason)
+{
+    Txn *txn;
+    int rc = txn_begin_rc(db, NULL, TXN_RDONLY | TXN_NEWEST, &txn);
+
+    if (rc == SAP_OK) {
+        rc = refuse_store(txn, reason);
+        txn_abort(txn);
+    }
     return rc;
 }
 
@@ -142,6 +167,12 @@ int local_open_table(DB *db, uint32_t dbi, unsigned flags, Reason *reason)
                           SAP_MAX_DBI);
     }
     int rc = dbi_info(db, dbi, &info);
+    if (rc == SAP_NOTFOUND) {
+        int refused = local_refuse_store(db, reason);
+        if (refused != SAP_OK) {
+            return refused;
+        }
+    }
     for (int i = 0; rc == SAP_NOTFOUND && i < TABLE_TRIES; i++) {
         int opened = dbi_open(db, dbi, NULL, NULL, flags);
         if (opened != SAP_BUSY) {
@@ -298,6 +329,12 @@ static int change_checked(DB *db, Txn *txn, const AccessChange *c, Reason *reaso
     if (c->op == ACCESS_DEL_PAIR && (info.flags & DBI_DUPSORT) == 0) {
         return reason_set(reason, SAP_ERROR, "table %" PRIu32 " has one value per key", c->dbi);
     }
+    if ((c->op == ACCESS_PUT || c->op == ACCESS_PUT_NEW) &&
+        row_is_store_marker(c->dbi, c->key, c->val)) {
+        return reason_set(reason, SAP_CONFLICT,
+                          "this row would make the file a store's: move a whole store with "
+                          "`sapling db dump --format stream` and `sapling db restore`");
+    }
     if (!is_key(c->key) || c->val.len > SAP_MAX_VAL_LEN) {
         bool deletes = c->op == ACCESS_DEL || c->op == ACCESS_DEL_PAIR;
         return deletes ? SAP_NOTFOUND : no_room(db, &info, c, 0, reason);
@@ -307,12 +344,30 @@ static int change_checked(DB *db, Txn *txn, const AccessChange *c, Reason *reaso
     return rc == SAP_FULL ? no_room(db, &info, c, errno, reason) : rc;
 }
 
+/* Begins a write in a file that is not a store's. */
+static int begin_change(DB *db, Txn **txn_out, Reason *reason)
+{
+    Txn *txn;
+    int rc = txn_begin_rc(db, NULL, TXN_WAIT, &txn);
+
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    rc = refuse_store(txn, reason);
+    if (rc != SAP_OK) {
+        txn_abort(txn);
+        return rc;
+    }
+    *txn_out = txn;
+    return SAP_OK;
+}
+
 int local_write(DB *db, const AccessChange *changes, uint32_t count, uint32_t *failed_out,
                 Reason *reason)
 {
     Txn *txn;
     uint32_t i = 0;
-    int rc = txn_begin_rc(db, NULL, TXN_WAIT, &txn);
+    int rc = begin_change(db, &txn, reason);
 
     if (rc != SAP_OK) {
         return rc;
@@ -447,7 +502,7 @@ int local_del_range(DB *db, const AccessRange *range, uint64_t *deleted_out, Rea
     int rc = check_range(db, range, reason);
 
     if (rc == SAP_OK) {
-        rc = txn_begin_rc(db, NULL, TXN_WAIT, &txn);
+        rc = begin_change(db, &txn, reason);
     }
     if (rc != SAP_OK) {
         return rc;

@@ -19,6 +19,9 @@ int reason_set(Reason *reason, int rc, const char *format, ...)
  * SAP_FULL. */
 int reason_no_room(Reason *reason, const char *what, int error);
 
+/* Refuses a file that is a store's: nobody else writes there. SAP_CONFLICT with a reason. */
+int local_refuse_store(DB *db, Reason *reason);
+
 int local_stat(DB *db, const char *path, AccessStat *stat_out, Reason *reason);
 int local_tables(DB *db, int (*fn)(const AccessTable *table, void *ctx), void *ctx, Reason *reason);
 int local_open_table(DB *db, uint32_t dbi, unsigned flags, Reason *reason);

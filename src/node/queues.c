@@ -231,6 +231,9 @@ static int queue_of(Queues *queues, const char *name, bool create, SapQueue **qu
                           "its queues are of another version: bring them to this one with "
                           "`sapling db migrate FILE`, or use the version that wrote them");
     }
+    if (rc == SAP_EXISTS && local_refuse_store(queues->db, reason) != SAP_OK) {
+        return rc;
+    }
     if (rc == SAP_EXISTS && sap_runner_v0_bootstrap_dbis(queues->db) == SAP_EXISTS) {
         return reason_set(reason, rc,
                           "its tables 1 to 7, which queues need, have rows of somebody else: use a "

@@ -250,7 +250,8 @@ static const char *open_refusal(int rc)
     case SAP_CONFLICT:
         return "the DB has another version of the queue's tables";
     case SAP_EXISTS:
-        return "the DB has a row of the queue's name that no queue has written";
+        return "the DB is a store's file or has rows of another program in tables 1 to 7, or a row of "
+               "the queue's name that no queue has written";
     case SAP_BUSY:
         return "the queue's tables cannot be opened while a transaction is open";
     default:

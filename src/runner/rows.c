@@ -6,6 +6,7 @@
 #include "wit_runtime.h"
 
 #include <stdio.h>
+#include <string.h>
 
 RowKey row_message_key(uint64_t worker, uint64_t seq)
 {
@@ -119,6 +120,32 @@ int row_take_number(Txn *txn, const char *table, RowNumbers *numbers, uint64_t *
         numbers->left--;
     }
     return rc;
+}
+
+/* The key of a store's marker, and how it begins: the same in every version of store-schema.wit. */
+static const uint8_t store_marker_key[] = {0};
+static const char store_magic[8] = {'S', 'A', 'P', 'S', 'T', 'O', 'R', 'E'};
+
+bool row_is_store_marker(uint32_t dbi, Slice key, Slice val)
+{
+    return dbi == WIT_DBI_STORE_META && key.len == sizeof store_marker_key &&
+           memcmp(key.data, store_marker_key, key.len) == 0 && val.len >= sizeof store_magic &&
+           memcmp(val.data, store_magic, sizeof store_magic) == 0;
+}
+
+int row_find_store(Txn *txn, bool *found_out)
+{
+    Slice key = {store_marker_key, sizeof store_marker_key};
+    SapDbiInfo info;
+    const void *val = NULL;
+    uint32_t len = 0;
+    int rc = dbi_info(sap_txn_env(txn), WIT_DBI_STORE_META, &info);
+
+    if (rc == SAP_OK) {
+        rc = txn_get_dbi(txn, WIT_DBI_STORE_META, key.data, (uint32_t)key.len, &val, &len);
+    }
+    *found_out = rc == SAP_OK && row_is_store_marker(WIT_DBI_STORE_META, key, (Slice){val, len});
+    return rc == SAP_NOTFOUND ? SAP_OK : rc;
 }
 
 int row_cursor_open(Txn *txn, uint32_t dbi, Cursor **cur_out)

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/buf.h"
 #include "wit_schema_dbis.h"
 
 enum { ROW_KEY_SIZE = 16 };
@@ -48,6 +49,12 @@ int row_take_numbers(Txn *txn, const char *table, uint32_t count, RowNumbers *nu
 /* The next number, from 1 on, of the table named: one of `numbers` (may be NULL) while it has any.
  * SAP_FULL: all 63 bits are used up. */
 int row_take_number(Txn *txn, const char *table, RowNumbers *numbers, uint64_t *number_out);
+
+/* Whether the file is a store's (sapling/store.h): table 8 has a store's marker. Its rows are changed
+ * through the store alone, which fences them; a queue, or a row of another program, in one of its
+ * tables would make it unusable. */
+int row_find_store(Txn *txn, bool *found_out);
+bool row_is_store_marker(uint32_t dbi, Slice key, Slice val);
 
 /* Opens a cursor. SAP_NOMEM, or what is wrong with the transaction or the table. */
 int row_cursor_open(Txn *txn, uint32_t dbi, Cursor **cur_out);

@@ -131,8 +131,16 @@ static int check_table(Txn *txn, uint32_t dbi, bool foreign)
     return rc == SAP_OK && foreign && stat.num_entries > 0 ? SAP_EXISTS : rc;
 }
 
-/* Rows of tables 1 to 7 are the runner's, or there are none; DBI 0 is the application's too.
- * Nothing is changed before that is known. */
+static int refuse_store(Txn *txn)
+{
+    bool store = false;
+    int rc = row_find_store(txn, &store);
+
+    return rc == SAP_OK && store ? SAP_EXISTS : rc;
+}
+
+/* Rows of tables 1 to 7 are the runner's, or there are none; DBI 0 is the application's too, but not
+ * where the file is a store's. Nothing is changed before that is known. */
 static int check_tables(SapEnv *db)
 {
     Txn *txn;
@@ -143,7 +151,7 @@ static int check_tables(SapEnv *db)
     }
     rc = check_runner_rows(txn);
     bool foreign = rc == SAP_NOTFOUND;
-    rc = foreign ? SAP_OK : rc;
+    rc = foreign ? refuse_store(txn) : rc;
     for (uint32_t dbi = 1; dbi < WIT_RUNTIME_DBI_COUNT && rc == SAP_OK; dbi++) {
         rc = check_table(txn, dbi, foreign);
     }

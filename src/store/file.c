@@ -13,7 +13,7 @@
  * The codes of a commit: SAP_IO, its outcome is unknown. Any other code, such as SAP_FULL and
  * SAP_NOMEM, is a definite abort (txn.h). Once it is committed it cannot be taken back: whatever
  * keeps it from becoming durable is SAP_IO, and final. */
-#include "store/store_impl.h"
+#include "store/meta.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -302,8 +302,28 @@ static int count_rows(const FileStore *store, SapTxnCtx *txn, uint32_t dbi, uint
     return rc;
 }
 
-static int refuse_rows(const FileStore *store, const char *path, uint32_t dbi)
+/* The marker is the first of the store's own rows. */
+static bool has_marker(SapTxnCtx *txn)
 {
+    SapCursor *cursor = sap_cursor_open_dbi(txn, STORE_TABLE_META);
+    SapStoreRow row = {0};
+    bool found = cursor != NULL && sap_cursor_first(cursor) == SAP_OK &&
+                 sap_cursor_get(cursor, &row.key, &row.key_len, &row.val, &row.val_len) == SAP_OK &&
+                 meta_is_marker((Slice){row.key, row.key_len}, (Slice){row.val, row.val_len});
+    sap_cursor_close(cursor);
+    return found;
+}
+
+static int refuse_rows(const FileStore *store, const char *path, uint32_t dbi, bool marked)
+{
+    if (marked) {
+        return refuse_file(store,
+                           "%s: table %" PRIu32
+                           " has rows, and the file is a store's: another program has written to "
+                           "it. Restore a backup of the store, and give that program a file of "
+                           "its own",
+                           path, dbi);
+    }
     if (dbi < STORE_FIRST_OWN_TABLE) {
         return refuse_file(store,
                            "%s: table %" PRIu32
@@ -328,7 +348,8 @@ static int check_rows(const FileStore *store, const char *path, SapTxnCtx *txn)
     for (uint32_t dbi = 0; dbi < count && rc == SAP_OK; dbi++) {
         uint64_t rows = 0;
         rc = count_rows(store, txn, dbi, &rows);
-        rc = rc == SAP_OK && rows > 0 ? refuse_rows(store, path, dbi) : rc;
+        rc = rc == SAP_OK && rows > 0 ? refuse_rows(store, path, dbi, marked > 0 && has_marker(txn))
+                                      : rc;
     }
     return rc;
 }

@@ -146,6 +146,18 @@ static int read_marker(SapStoreTxn *txn, const MetaCheck *check)
     return rc;
 }
 
+bool meta_is_marker(Slice key, Slice val)
+{
+    MetaKey marker_key = make_meta_key(WIT_STORE_META_ROW_MARKER);
+    WitStoreMarker marker;
+    if (key.len != sizeof marker_key.bytes || memcmp(key.data, marker_key.bytes, key.len) != 0 ||
+        wit_store_marker_decode(val.data, val.len, &marker, NULL) != SAP_OK) {
+        return false;
+    }
+    wit_store_marker_free(&marker);
+    return true;
+}
+
 static int check_table_empty(SapStoreTxn *txn, uint32_t table, const MetaCheck *check)
 {
     SapStoreRange all = {.table = table};

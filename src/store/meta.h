@@ -14,6 +14,9 @@
  * not be set yet. */
 int meta_open(SapStore *store, const char *url, const char *schema, WitStoreTime *time);
 
+/* Whether a row of the table of such rows is the marker of a store, of whatever schema and format. */
+bool meta_is_marker(Slice key, Slice val);
+
 /* SAP_CORRUPT: there is no such row, or it does not decode. */
 int meta_get_time(SapStoreTxn *txn, WitStoreTime *time_out);
 /* No other transaction changes the time until this one ends. SAP_BUSY: another has done it, and has not

@@ -788,6 +788,62 @@ class Files(Case):
         self.assertRegex(look.stdout.decode(), r"(?m)^can be saved: 1 row of 1 table.*\n"
                                                r"lost: 0 rows, the rows of 1 table, 0 commits;")
 
+    def make_store(self, name):
+        """A store with the row k=v in table 16; opens an existing one again."""
+        class Options(ctypes.Structure):
+            _fields_ = [("size", ctypes.c_uint32), ("table_count", ctypes.c_uint32),
+                        ("tables", ctypes.POINTER(ctypes.c_uint32)), ("rest", ctypes.c_uint64 * 32)]
+
+        library = ctypes.CDLL(os.path.join(ROOT, "build/libsapling-runtime.so"))
+        table = ctypes.c_uint32(16)
+        options = Options(size=ctypes.sizeof(Options), table_count=1, tables=ctypes.pointer(table))
+        store, txn = ctypes.c_void_p(), ctypes.c_void_p()
+        library.sap_open_error.restype = ctypes.c_char_p
+        rc = library.sap_store_open(b"sapling:" + self.path(name).encode(), ctypes.byref(options), ctypes.byref(store))
+        self.assertEqual(rc, 0, library.sap_open_error())
+        self.assertEqual(library.sap_store_begin(store, 2, ctypes.byref(txn)), 0)
+        self.assertEqual(library.sap_store_put(txn, table, b"k", 1, b"v", 1), 0)
+        self.assertEqual(library.sap_store_commit(txn, None), 0)
+        self.assertEqual(library.sap_store_close(store), 0)
+
+    def changes_of_a_store_are_refused(self):
+        refused = r"it is the file of a store"
+        for args in (["put", "s.db", "k", "w"], ["put", "s.db", "k", "w", "--force"], ["put", "s.db", "k", "w", "-t", "16"],
+                     ["put", "s.db", "k", "w", "-t", "16", "--new"], ["put", "s.db", "k", "w", "-t", "17", "--force"],
+                     ["put", "s.db", "00", "00", "-t", "8", "--hex", "--force"],
+                     ["del", "s.db", "k", "-t", "16"], ["del", "s.db", "--prefix", "", "-t", "16", "--yes", "--force"]):
+            self.fails(4, refused, "db", *args)
+        for args in ([], ["--force"], ["-t", "16"], ["-t", "16", "--skip-bad"]):
+            self.fails(4, refused, "db", "load", "s.db", *args, stdin="a\t1\n")
+        self.fails(4, refused, "queue", "push", "s.db", "hello")
+        self.fails(3, r"no queue", "queue", "pop", "s.db")
+        self.assertEqual(self.db("get", "s.db", "k", "-t", "16"), "v")
+        self.assertEqual(self.db("scan", "s.db", "-t", "16"), "k\tv\n")
+        self.db("stat", "s.db")
+        self.db("verify", "s.db")
+
+    def test_a_store_is_read_and_not_changed(self):
+        self.make_store("s.db")
+        self.changes_of_a_store_are_refused()
+        dump = self.db("dump", "s.db")
+        self.make_store("s.db")
+        # Rows of a store make no store: a load that ended early would be an empty one.
+        self.fails(4, r"would make the file a store's: .*restore", "db", "load", "new.db", "--format", "dump", stdin=dump)
+        self.write("s.stream", self.ok("db", "dump", "s.db", "--format", "stream"))
+        self.db("restore", "s.stream", "copy.db")
+        self.make_store("copy.db")
+
+    def test_a_store_that_another_process_serves_is_read_and_not_changed(self):
+        self.make_store("s.db")
+        process = self.start("db", "load", "s.db", "-t", "16")  # which would write, once it has rows
+        self.await_("the socket", lambda: os.path.exists(self.path("s.db.sock")))
+        self.assertIn("through s.db.sock", self.db("stat", "s.db"))
+        self.changes_of_a_store_are_refused()
+        process.stdin.write(b"k\tw\n")
+        process.stdin.close()
+        self.assertEqual(process.wait(timeout=30), 4, process.stderr.read())
+        self.make_store("s.db")
+
     def test_a_million_rows_loaded_looked_at_backed_up_damaged_and_recovered(self):
         rows = 1000000
         os.mkfifo(self.path("orders.csv"))  # so that the load is not over before the backup

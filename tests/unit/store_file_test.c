@@ -2,6 +2,7 @@
  * leave a transaction usable. */
 #include "common/mem.h"
 #include "runner/runner_v0.h"
+#include "sapling/queue.h"
 #include "sapling/sapling.h"
 #include "sapling/store.h"
 #include "support/expect.h"
@@ -737,6 +738,36 @@ START_TEST(a_runners_file_is_refused_and_not_changed)
 }
 END_TEST
 
+START_TEST(a_stores_file_is_refused_by_queues_and_not_changed)
+{
+    SapQueue *queue = NULL;
+    setup_bed();
+    store = open_store();
+    store_row("k", "v");
+    EXPECT_RC(sap_store_close(store), SAP_OK);
+    EXPECT_RC(sap_queue_open(bed.path, NULL, &queue), SAP_EXISTS);
+    EXPECT(strstr(sap_open_error(), "store") != NULL, "%s", sap_open_error());
+    SapEnv *db = file_bed_open(&bed);
+    EXPECT_RC(sap_runner_v0_bootstrap_dbis(db), SAP_EXISTS);
+    file_bed_close(db);
+    store = open_store();
+    EXPECT(sees(SAP_STORE_READ_DURABLE, "k", "v"), "the row is gone");
+    teardown();
+}
+END_TEST
+
+START_TEST(a_store_that_another_program_has_written_to_is_refused_and_says_so)
+{
+    setup_bed();
+    EXPECT_RC(sap_store_close(open_store()), SAP_OK);
+    SapEnv *db = file_bed_open(&bed);
+    write_row(db, 0);
+    file_bed_close(db);
+    expect_file_refused(SAP_INVALID, "table 0 has rows, and the file is a store's");
+    file_bed_end(&bed);
+}
+END_TEST
+
 START_TEST(a_table_of_another_nature_is_refused)
 {
     setup_bed();
@@ -833,6 +864,8 @@ int main(void)
     tcase_add_test(tc, bad_tables_make_no_file);
     tcase_add_test(tc, a_file_of_another_program_is_refused_and_not_changed);
     tcase_add_test(tc, a_runners_file_is_refused_and_not_changed);
+    tcase_add_test(tc, a_stores_file_is_refused_by_queues_and_not_changed);
+    tcase_add_test(tc, a_store_that_another_program_has_written_to_is_refused_and_says_so);
     tcase_add_test(tc, a_table_of_another_nature_is_refused);
     tcase_add_test(tc, a_file_of_another_schema_is_refused_and_not_changed);
     tcase_add_test(tc, tables_may_be_added);
