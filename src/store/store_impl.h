@@ -128,6 +128,12 @@ struct SapStoreTxn {
     SapStoreTxn *next_ended; /* in the store's list */
 };
 
+/* Whether the table is one of those that the store was opened with. */
+bool store_has_table(const SapStore *store, uint32_t table);
+
+/* Frees the transactions that have ended. */
+void store_free_ended(SapStore *store);
+
 /* Room, or a copy, that lives until the transaction ends. NULL: no memory. */
 void *store_txn_room(SapStoreTxn *txn, size_t size);
 int store_txn_copy(SapStoreTxn *txn, Slice from, Slice *copy_out);
