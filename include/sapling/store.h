@@ -45,6 +45,14 @@
  * A transaction is used by one thread at a time. A call on a transaction that has ended, whose object
  * no other one uses yet, is SAP_ERROR.
  *
+ * FORK
+ *
+ * A store belongs to the process that opened it. After fork() the child cannot use what it inherited:
+ * there every call on the store and on its transactions returns SAP_ERROR, takes no lock and changes
+ * nothing; sap_store_version(), sap_store_lease_ns() and sap_store_due_ns() return 0, and
+ * sap_store_abort() does nothing. sap_store_close() returns SAP_OK there, whatever is open: it gives up
+ * the child's descriptors, and what the parent has open goes on. The child may open stores of its own.
+ *
  * ERRORS
  *
  * SAP_BUSY and SAP_CONFLICT: run it again; sap_store_run() does. SAP_FULL of a commit: no room on the
@@ -156,7 +164,7 @@ SAP_API int sap_store_open(const char *url, const SapStoreOptions *options, SapS
 SAP_API int sap_store_init(const char *url, const SapStoreOptions *options);
 
 /* SAP_BUSY: a transaction is open, or a thread waits; nothing was closed. Any other code: closed, see
- * db_close(). NULL is accepted. */
+ * db_close(). NULL is accepted. In a child that inherited the store: see FORK. */
 SAP_API int sap_store_close(SapStore *store);
 
 /* ---- Transactions ---------------------------------------------------------------------------- */

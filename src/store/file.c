@@ -451,11 +451,18 @@ static int file_close(SapStore *base)
     return rc;
 }
 
+/* The engine closes its descriptors and leaves the parent's lock alone. */
+static void file_abandon(SapStore *base)
+{
+    (void)sap_db_close(file_store_of(base)->db);
+}
+
 int file_store_open(const char *path, const SapStoreOptions *options, SapStore **store_out)
 {
     static const StoreOps ops = {
         .txn_size = sizeof(FileTxn),
         .close = file_close,
+        .abandon = file_abandon,
         .open_tables = file_open_tables,
         .begin = file_begin,
         .guard = file_guard,

@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "common/assert.h"
+#include "common/fork.h"
 #include "common/mem.h"
 #include "common/sync.h"
 
@@ -87,6 +88,14 @@ typedef struct MemoryTxn {
 /* The list of those with a name is the process's; everything else is of one thread. */
 static Mutex names_lock = MUTEX_STATIC;
 static Memory *named;
+
+/* The copies of the parent's memories are nobody's. */
+static void forget_names(void)
+{
+    named = NULL;
+}
+
+static ForkGuard names_guard = {.lock = &names_lock, .in_child = forget_names};
 
 static MemoryTxn *memory_txn_of(SapStoreTxn *txn)
 {
@@ -847,11 +856,18 @@ static int memory_close(SapStore *store)
     return SAP_OK;
 }
 
+/* The copy of the memory stays: a thread of the parent may have been changing it. */
+static void memory_abandon(SapStore *store)
+{
+    (void)store;
+}
+
 int memory_store_open(const char *name, SapStore **store_out)
 {
     static const StoreOps ops = {
         .txn_size = sizeof(MemoryTxn),
         .close = memory_close,
+        .abandon = memory_abandon,
         .begin = memory_begin,
         .guard = memory_guard,
         .get = memory_get,
@@ -863,6 +879,9 @@ int memory_store_open(const char *name, SapStore **store_out)
         .rollback = memory_rollback,
         .wait_durable = memory_wait_durable,
     };
+    if (fork_guard(&names_guard) != SAP_OK) {
+        return SAP_NOMEM;
+    }
     MemoryStore *store = (MemoryStore *)mem_zalloc(MEM_STORE, sizeof *store);
     Memory *memory = store == NULL ? NULL : join_memory(name);
     if (memory == NULL) {

@@ -141,6 +141,7 @@ static int open_with(const char *url, const SapStoreOptions *options, uint32_t *
         free_tables(tables, options->table_count);
         return rc;
     }
+    store->process = owner_process();
     store->tables = tables;
     store->table_count = options->table_count;
     rc = check_own_rows(store, url, options, start_time);
@@ -165,7 +166,8 @@ static int open_known(const char *url, const SapStoreOptions *known, bool start_
 {
     size_t size = known->table_count * sizeof(uint32_t);
     uint32_t *tables = (uint32_t *)mem_copy(MEM_STORE, known->tables, size);
-    if (tables == NULL) {
+    if (tables == NULL || owner_watch_forks() != SAP_OK) {
+        mem_free(MEM_STORE, tables, size);
         return SAP_NOMEM;
     }
     qsort(tables, known->table_count, sizeof *tables, compare_tables);
@@ -216,9 +218,23 @@ int sap_store_init(const char *url, const SapStoreOptions *options)
     return explain_open(url, rc);
 }
 
+/* Memory that threads of the parent may have been changing at the fork stays as it is. */
+static void abandon_store(SapStore *store)
+{
+    if (store->ops->abandon != NULL) {
+        store->ops->abandon(store);
+    } else if (store->open == 0 && store->waiting == 0) {
+        (void)store->ops->close(store);
+    }
+}
+
 int sap_store_close(SapStore *store)
 {
     if (store == NULL) {
+        return SAP_OK;
+    }
+    if (store_is_foreign(store)) {
+        abandon_store(store);
         return SAP_OK;
     }
     mutex_lock(&store->lock);

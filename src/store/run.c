@@ -49,7 +49,7 @@ static int run_body(SapStore *store, SapStoreKind kind, SapStoreBody body, void 
     bool again = true;
     Rng rng = {{0}};
     int rc = SAP_ERROR;
-    if (store == NULL || body == NULL || (unsigned)kind > SAP_STORE_CLAIM) {
+    if (!store_is_usable(store) || body == NULL || (unsigned)kind > SAP_STORE_CLAIM) {
         again = false;
     }
     for (uint32_t attempt = 0; again && attempt < SAP_STORE_RUN_ATTEMPTS; attempt++) {

@@ -229,7 +229,7 @@ static void reset_txn(SapStore *store, SapStoreTxn *txn, SapStoreKind kind)
 
 int sap_store_begin(SapStore *store, SapStoreKind kind, SapStoreTxn **txn_out)
 {
-    if (store == NULL || txn_out == NULL || (unsigned)kind > SAP_STORE_CLAIM) {
+    if (!store_is_usable(store) || txn_out == NULL || (unsigned)kind > SAP_STORE_CLAIM) {
         return SAP_ERROR;
     }
     int rc = code_of_fault(ask_hook(store, SAP_STORE_CALL_BEGIN));
@@ -259,7 +259,7 @@ int sap_store_begin(SapStore *store, SapStoreKind kind, SapStoreTxn **txn_out)
 
 static bool is_usable(const SapStoreTxn *txn)
 {
-    return txn != NULL && !txn->ended;
+    return txn != NULL && !txn->ended && !store_is_foreign(txn->store);
 }
 
 uint64_t sap_store_version(SapStoreTxn *txn)
@@ -668,7 +668,7 @@ static int wait_for_mark(SapStore *store, uint64_t mark)
 
 int sap_store_wait_durable(SapStore *store, uint64_t mark)
 {
-    if (store == NULL) {
+    if (!store_is_usable(store)) {
         return SAP_ERROR;
     }
     enter_wait(store);
@@ -716,7 +716,7 @@ int sap_store_wait(SapStore *store, SapStoreKind kind, const SapStorePrefix *pre
                    uint64_t version_seen, uint64_t timeout_ns)
 {
     WakeKey key;
-    if (store == NULL || prefix == NULL || (unsigned)kind > SAP_STORE_CLAIM ||
+    if (!store_is_usable(store) || prefix == NULL || (unsigned)kind > SAP_STORE_CLAIM ||
         (prefix->prefix == NULL && prefix->prefix_len > 0) ||
         !store_has_table(store, prefix->table)) {
         return SAP_ERROR;
@@ -739,7 +739,7 @@ int sap_store_wait(SapStore *store, SapStoreKind kind, const SapStorePrefix *pre
 
 int sap_store_stats(SapStore *store, SapStoreStats *stats_out)
 {
-    if (store == NULL || stats_out == NULL) {
+    if (!store_is_usable(store) || stats_out == NULL) {
         return SAP_ERROR;
     }
     const StoreCounts *counts = &store->counts;

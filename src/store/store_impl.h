@@ -14,6 +14,7 @@
 #include "common/clock.h"
 #include "common/relaxed.h"
 #include "common/sync.h"
+#include "sapling/owner.h"
 #include "sapling/store.h"
 #include "store/wake.h"
 #include "wit_schema_dbis.h"
@@ -44,6 +45,9 @@ typedef struct StoreOps {
     size_t txn_size; /* of the implementation's transaction, which begins with a SapStoreTxn */
     /* Frees the store, with all but what store.c has put there. */
     int (*close)(SapStore *store);
+    /* In a process that has inherited the store: gives up what keeps the parent's resources in use, and
+     * takes no lock. NULL: where nothing is open, `close` does that. */
+    void (*abandon)(SapStore *store);
     /* Once the marker of a store that was there already has been compared. A new store has its tables
      * when it is opened. NULL: it has them in any case. */
     int (*open_tables)(SapStore *store);
@@ -97,6 +101,7 @@ typedef struct StoreTime {
 
 struct SapStore {
     const StoreOps *ops;
+    uint32_t process; /* the one that opened it (owner.h) */
     uint32_t *tables; /* sorted, without the store's own */
     uint32_t table_count;
     Wake *wake; /* the implementation's */
@@ -127,6 +132,19 @@ struct SapStoreTxn {
     Buf touched;             /* WakeKey: rows written */
     SapStoreTxn *next_ended; /* in the store's list */
 };
+
+/* Whether this process has only inherited the store by fork(): its connections, threads and locks are
+ * the parent's, and a lock may be held for ever. No call does anything then. */
+static inline bool store_is_foreign(const SapStore *store)
+{
+    return store->process != owner_process();
+}
+
+/* Whether public calls may use it. */
+static inline bool store_is_usable(const SapStore *store)
+{
+    return store != NULL && !store_is_foreign(store);
+}
 
 /* Whether the table is one of those that the store was opened with. */
 bool store_has_table(const SapStore *store, uint32_t table);

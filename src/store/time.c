@@ -146,7 +146,7 @@ int store_time_start(SapStore *store, const WitStoreTime *stored)
 
 uint64_t sap_store_lease_ns(SapStore *store)
 {
-    if (store == NULL) {
+    if (!store_is_usable(store)) {
         return 0;
     }
     StoreTime *time = &store->time;
@@ -156,7 +156,7 @@ uint64_t sap_store_lease_ns(SapStore *store)
 
 uint64_t sap_store_due_ns(SapStore *store)
 {
-    if (store == NULL) {
+    if (!store_is_usable(store)) {
         return 0;
     }
     StoreTime *time = &store->time;
