@@ -234,7 +234,8 @@ typedef int (*SapStoreMove)(void *ctx, SapStoreTxn *txn, const SapStoreRow *row,
 
 /* In a claim transaction: moves the first rows of the range that no other transaction has locked, up
  * to `limit`, each to where `move` says, replacing a row that is there. Rows that `move` puts into the
- * range are for the next claim. *count_out is how many. SAP_ERROR: also for a limit of 0. A target that
+ * range, by its target too, are for the next claim: a later row of this one that was put or deleted
+ * meanwhile is skipped, and not counted. *count_out is how many were moved. SAP_ERROR: also for a limit of 0. A target that
  * a put would refuse makes the claim and the transaction fail with the code of that put. */
 SAP_API int sap_store_claim(SapStoreTxn *txn, const SapStoreRange *range, uint32_t limit,
                             SapStoreMove move, void *ctx, uint32_t *count_out);

@@ -422,14 +422,31 @@ static int reserve_touched(SapStoreTxn *txn)
     return rc == SAP_OK ? SAP_OK : store_fail(txn, rc);
 }
 
+/* A later row of a claim that its callback has changed is not moved by that claim. */
+static int note_in_claims(SapStoreTxn *txn, StoreKey key)
+{
+    int rc = SAP_OK;
+    for (StoreClaim *claim = txn->claim; claim != NULL && rc == SAP_OK; claim = claim->outer) {
+        if (claim->deletes_current || store_key_compare(key, claim->current) <= 0 ||
+            store_key_compare(key, claim->last) > 0) {
+            continue;
+        }
+        StoreKey copy = {.table = key.table};
+        rc = store_txn_copy(txn, key.bytes, &copy.bytes);
+        rc = rc == SAP_OK ? buf_append(&claim->changed, &copy, sizeof copy) : rc;
+    }
+    return rc == SAP_OK ? SAP_OK : store_fail(txn, rc);
+}
+
 /* The row was written or deleted. */
-static void note_write(SapStoreTxn *txn, StoreKey key)
+static int note_write(SapStoreTxn *txn, StoreKey key)
 {
     WakeKey *touched = (WakeKey *)(void *)(txn->touched.data + txn->touched.len);
     wake_key_set(touched, key.table, key.bytes.data, (uint32_t)key.bytes.len);
     txn->touched.len += sizeof *touched;
     txn->wrote = true;
     relaxed_add(&txn->store->counts.rows_written, 1);
+    return txn->claim == NULL ? SAP_OK : note_in_claims(txn, key);
 }
 
 int store_put(SapStoreTxn *txn, StoreKey key, Slice val, StorePutMode mode)
@@ -440,10 +457,7 @@ int store_put(SapStoreTxn *txn, StoreKey key, Slice val, StorePutMode mode)
         return rc;
     }
     rc = leave_call(txn, txn->store->ops->put(txn, key, val, mode));
-    if (rc == SAP_OK) {
-        note_write(txn, key);
-    }
-    return rc;
+    return rc == SAP_OK ? note_write(txn, key) : rc;
 }
 
 int sap_store_put(SapStoreTxn *txn, uint32_t table, const void *key, uint32_t key_len,
@@ -480,10 +494,7 @@ int store_del(SapStoreTxn *txn, StoreKey key)
         return rc;
     }
     rc = leave_call(txn, txn->store->ops->del(txn, key));
-    if (rc == SAP_OK) {
-        note_write(txn, key);
-    }
-    return rc;
+    return rc == SAP_OK ? note_write(txn, key) : rc;
 }
 
 int sap_store_del(SapStoreTxn *txn, uint32_t table, const void *key, uint32_t key_len)
@@ -532,13 +543,14 @@ int sap_store_scan(SapStoreTxn *txn, const SapStoreRange *range, bool backward, 
 /* ---- Claims ---------------------------------------------------------------------------------- */
 
 /* One claimed row to its new place. */
-static int move_row(SapStoreTxn *txn, const SapStoreRange *range, const SapStoreRow *row,
-                    SapStoreMove move, void *ctx)
+static int move_row(SapStoreTxn *txn, const SapStoreRow *row, SapStoreMove move, void *ctx)
 {
     SapStoreTarget target = {0};
     int rc = move(ctx, txn, row, &target);
     if (rc == SAP_OK) {
-        rc = sap_store_del(txn, range->table, row->key, row->key_len);
+        txn->claim->deletes_current = true;
+        rc = sap_store_del(txn, txn->claim->current.table, row->key, row->key_len);
+        txn->claim->deletes_current = false;
     }
     if (rc == SAP_OK) {
         rc = sap_store_put(txn, target.table, target.row.key, target.row.key_len, target.row.val,
@@ -547,18 +559,58 @@ static int move_row(SapStoreTxn *txn, const SapStoreRange *range, const SapStore
     return rc == SAP_OK || txn->failed != SAP_OK ? rc : store_fail(txn, rc);
 }
 
-static int move_rows(SapStoreTxn *txn, const SapStoreRange *range, uint32_t limit,
+static bool was_changed(const StoreClaim *claim, StoreKey key)
+{
+    const StoreKey *changed = (const StoreKey *)(const void *)claim->changed.data;
+    for (size_t i = 0; i < claim->changed.len / sizeof *changed; i++) {
+        if (store_key_compare(changed[i], key) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static StoreKey key_of_row(uint32_t table, const SapStoreRow *row)
+{
+    return (StoreKey){table, {row->key, row->key_len}};
+}
+
+/* *count_out is changed on SAP_OK only. */
+static int move_rows(SapStoreTxn *txn, uint32_t table, const SapStoreRow *rows, uint32_t count,
                      SapStoreMove move, void *ctx, uint32_t *count_out)
+{
+    StoreClaim claim = {.outer = txn->claim, .last = key_of_row(table, &rows[count - 1])};
+    uint32_t moved = 0;
+    int rc = SAP_OK;
+    txn->claim = &claim;
+    for (uint32_t i = 0; i < count && rc == SAP_OK; i++) {
+        claim.current = key_of_row(table, &rows[i]);
+        if (!was_changed(&claim, claim.current)) {
+            rc = move_row(txn, &rows[i], move, ctx);
+            moved++;
+        }
+    }
+    txn->claim = claim.outer;
+    buf_release(&claim.changed);
+    if (rc == SAP_OK) {
+        *count_out = moved;
+    }
+    return rc;
+}
+
+static int claim_rows(SapStoreTxn *txn, const SapStoreRange *range, uint32_t limit,
+                      SapStoreMove move, void *ctx, uint32_t *count_out)
 {
     const SapStoreRow *rows = NULL;
     uint32_t count = 0;
+    uint32_t moved = 0;
     int rc = leave_call(txn, txn->store->ops->lock_rows(txn, range, limit, &rows, &count));
-    for (uint32_t i = 0; i < count && rc == SAP_OK; i++) {
-        rc = move_row(txn, range, &rows[i], move, ctx);
+    if (rc == SAP_OK && count > 0) {
+        rc = move_rows(txn, range->table, rows, count, move, ctx, &moved);
     }
     if (rc == SAP_OK) {
-        relaxed_add(&txn->store->counts.rows_claimed, count);
-        *count_out = count;
+        relaxed_add(&txn->store->counts.rows_claimed, moved);
+        *count_out = moved;
     }
     return rc;
 }
@@ -574,7 +626,7 @@ int sap_store_claim(SapStoreTxn *txn, const SapStoreRange *range, uint32_t limit
         return SAP_ERROR;
     }
     rc = enter_call(txn, SAP_STORE_CALL_CLAIM);
-    return rc == SAP_OK ? move_rows(txn, range, limit, move, ctx, count_out) : rc;
+    return rc == SAP_OK ? claim_rows(txn, range, limit, move, ctx, count_out) : rc;
 }
 
 /* ---- Ends ------------------------------------------------------------------------------------ */

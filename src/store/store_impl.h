@@ -120,6 +120,15 @@ struct SapStore {
     uint32_t ended;
 };
 
+/* A claim under way: which of its later rows its callbacks have put or deleted. */
+typedef struct StoreClaim {
+    struct StoreClaim *outer; /* whose callback has begun this one; NULL: none */
+    StoreKey current;         /* the row that is being moved */
+    StoreKey last;            /* the last row of the claim */
+    bool deletes_current;     /* the claim's own delete of that row is not noted */
+    Buf changed; /* StoreKey above `current` and up to `last` then; copies of the txn's */
+} StoreClaim;
+
 struct SapStoreTxn {
     SapStore *store;
     SapStoreKind kind;
@@ -130,6 +139,7 @@ struct SapStoreTxn {
     uint64_t version;
     StorePiece *pieces;
     Buf touched;             /* WakeKey: rows written */
+    StoreClaim *claim;       /* the innermost; NULL: none */
     SapStoreTxn *next_ended; /* in the store's list */
 };
 

@@ -139,6 +139,69 @@ static void the_callback_makes_key_and_value_and_may_put_further_rows(StoreSuite
     EXPECT(strstr(suite->tape.text, end) != NULL, "not these rows: %s", suite->tape.text);
 }
 
+/* At row a: replaces b, deletes c, deletes d and puts it again, tries to put f where there is one,
+ * deletes what is not there, and puts bb, which no claim has seen; the target of a replaces e. */
+static int change_later_rows(void *ctx, SapStoreTxn *txn, const SapStoreRow *row,
+                             SapStoreTarget *target)
+{
+    (void)ctx;
+    *target = (SapStoreTarget){SUITE_OTHER_TABLE, *row};
+    if (row->key_len == 1 && *(const char *)row->key == 'a') {
+        EXPECT_RC(sap_store_put(txn, SUITE_TABLE, "b", 1, "new", 3), SAP_OK);
+        EXPECT_RC(sap_store_del(txn, SUITE_TABLE, "c", 1), SAP_OK);
+        EXPECT_RC(sap_store_del(txn, SUITE_TABLE, "d", 1), SAP_OK);
+        EXPECT_RC(sap_store_put(txn, SUITE_TABLE, "d", 1, "again", 5), SAP_OK);
+        EXPECT_RC(sap_store_put_if_absent(txn, SUITE_TABLE, "f", 1, "new", 3), SAP_EXISTS);
+        EXPECT_RC(sap_store_del(txn, SUITE_TABLE, "ff", 2), SAP_NOTFOUND);
+        EXPECT_RC(sap_store_put(txn, SUITE_TABLE, "bb", 2, "new", 3), SAP_OK);
+        EXPECT_RC(sap_store_put(txn, SUITE_OTHER_TABLE, "g", 1, "other", 5), SAP_OK);
+        *target = (SapStoreTarget){SUITE_TABLE, {"e", row->val, 1, row->val_len}};
+    }
+    return SAP_OK;
+}
+
+static void a_later_row_that_the_callback_has_changed_is_not_moved(StoreSuite *suite)
+{
+    static const char end[] = "rows of 16: b=new bb=new d=again e=a h=h\n"
+                              "rows of 17: f=f g=g\n";
+    put_letters(suite, "abcdefgh");
+    Seat seat = suite_seat(suite);
+    EXPECT_RC(seat_begin(&seat, SAP_STORE_CLAIM), SAP_OK);
+    EXPECT_RC(seat_claim_by(&seat, NULL, NULL, 7, change_later_rows, NULL), SAP_OK);
+    expect_claimed(suite, " a f g");
+    EXPECT_RC(seat_commit(&seat), SAP_OK);
+    suite_say_rows(suite);
+    EXPECT(strstr(suite->tape.text, end) != NULL, "not these rows: %s", suite->tape.text);
+    claim_alone(suite, 10, " b bb d e h");
+}
+
+/* At row a: claims b and c within the claim. */
+static int claim_within(void *ctx, SapStoreTxn *txn, const SapStoreRow *row, SapStoreTarget *target)
+{
+    SapStoreRange later = {SUITE_TABLE, "b", 1, "d", 1};
+    uint32_t *calls = ctx;
+    uint32_t count = 0;
+    *target = (SapStoreTarget){SUITE_OTHER_TABLE, *row};
+    if (++*calls == 1) {
+        EXPECT_RC(sap_store_claim(txn, &later, 10, claim_within, ctx, &count), SAP_OK);
+        EXPECT(count == 2, "%u rows claimed within", count);
+    }
+    return SAP_OK;
+}
+
+static void a_claim_within_a_claim_takes_its_rows_from_it(StoreSuite *suite)
+{
+    uint32_t calls = 0;
+    put_letters(suite, "abcd");
+    Seat seat = suite_seat(suite);
+    EXPECT_RC(seat_begin(&seat, SAP_STORE_CLAIM), SAP_OK);
+    EXPECT_RC(seat_claim_by(&seat, NULL, NULL, 10, claim_within, &calls), SAP_OK);
+    expect_claimed(suite, " a d");
+    EXPECT(calls == 4, "%u calls", calls);
+    EXPECT_RC(seat_commit(&seat), SAP_OK);
+    suite_say_rows(suite);
+}
+
 /* Moves two rows, puts one more each time, and fails at the third. */
 static int fail_at_third(void *ctx, SapStoreTxn *txn, const SapStoreRow *row,
                          SapStoreTarget *target)
@@ -390,6 +453,8 @@ const StoreCase store_claim_cases[] = {
     STORE_CASE(a_claimed_row_is_in_one_place_at_every_moment),
     STORE_CASE(an_aborted_claim_moves_nothing),
     STORE_CASE(the_callback_makes_key_and_value_and_may_put_further_rows),
+    STORE_CASE(a_later_row_that_the_callback_has_changed_is_not_moved),
+    STORE_CASE(a_claim_within_a_claim_takes_its_rows_from_it),
     STORE_CASE(a_callback_that_fails_undoes_the_whole_transaction),
     STORE_CASE(a_claim_replaces_the_row_where_it_puts_its_own),
     STORE_CASE(rows_that_a_claim_puts_into_its_own_range_are_for_the_next_one),
