@@ -6,7 +6,7 @@
  *
  *   sapling:PATH     a file of the engine; any number of threads
  *   memory:          in this process, for tests and the simulator: one thread; a transaction may
- *                    be begun while another is open (nested: last in, first out)
+ *                    be begun while another is open, and they end in any order
  *   memory:NAME      the same, shared by all stores that are open under this name
  *   postgres://USER:PASSWORD@HOST:PORT/DATABASE?schema=NAME
  *                    a PostgreSQL server that several machines share; any number of threads. Its

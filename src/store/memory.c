@@ -7,8 +7,9 @@
  *
  * Invariants:
  * - Commit numbers only grow; a row's versions fall strictly; durable <= newest.
- * - Transactions end in the reverse order of their begin: they are a stack.
- * - A transaction whose store has crashed, or which was dropped, is over: it stays on the stack until
+ * - Open transactions are a list in the order of their begin; they may end in any order. (The
+ *   simulator's end in reverse: a stack.) Locks, guards, writes and views are each one's own.
+ * - A transaction whose store has crashed, or which was dropped, is over: it stays in the list until
  *   its caller ends it, but it holds no lock, no guard and no view, and no call on it has an effect.
  * - At most one open transaction has a row locked. It locks a row by writing or claiming it, or by
  *   guarding it exclusively while the row is there.
@@ -51,7 +52,7 @@ typedef struct Memory {
     size_t row_cap;
     Wake *wake;
     struct MemoryTxn *open; /* the last begun */
-    uint32_t depth;         /* transactions on the stack */
+    uint32_t depth;         /* open transactions */
     uint32_t since_sweep;
 } Memory;
 
@@ -77,7 +78,7 @@ typedef struct Write {
 typedef struct MemoryTxn {
     SapStoreTxn base;
     struct MemoryTxn *below;
-    bool left;     /* no longer on the stack */
+    bool left;     /* no longer in the list */
     bool dropped;  /* by memory_txn_drop() */
     uint64_t view; /* the last commit it has seen */
     Buf guards;    /* Lock */
@@ -595,11 +596,16 @@ static int memory_begin(SapStoreTxn *base)
     return report_call(base->store, &(MemoryEvent){.call = SAP_STORE_CALL_BEGIN, .rc = SAP_OK});
 }
 
-static void leave_stack(MemoryTxn *txn)
+static void leave_list(MemoryTxn *txn)
 {
     Memory *memory = memory_of(txn->base.store);
-    SAP_ASSERT(memory->open == txn && !txn->left);
-    memory->open = txn->below;
+    MemoryTxn **at = &memory->open;
+    SAP_ASSERT(!txn->left);
+    while (*at != txn) {
+        SAP_ASSERT(*at != NULL);
+        at = &(*at)->below;
+    }
+    *at = txn->below;
     memory->depth--;
     txn->left = true;
 }
@@ -679,7 +685,7 @@ static int memory_commit(SapStoreTxn *base, uint64_t *mark_out, bool *unknown_ou
     *unknown_out = txn->dropped && base->wrote; /* the connection is gone, and the answer with it */
     if (rc == SAP_OK) {
         *mark_out = base->wrote ? memory->newest : txn->view;
-        leave_stack(txn);
+        leave_list(txn);
         if (++memory->since_sweep >= SWEEP_EVERY) {
             sweep_rows(memory);
         }
@@ -693,7 +699,7 @@ static void memory_rollback(SapStoreTxn *base)
 {
     MemoryTxn *txn = memory_txn_of(base);
     if (!txn->left) {
-        leave_stack(txn);
+        leave_list(txn);
     }
     buf_release(&txn->guards);
     buf_release(&txn->locks);

@@ -1,7 +1,7 @@
 /* memory.h - what the simulator asks of a store in memory beyond store.h.
  *
- * All stores of one name share one memory and one stack of open transactions. A transaction that is
- * over (its store has crashed, or the server dropped it) stays on that stack until its caller ends
+ * All stores of one name share one memory and one list of open transactions. A transaction that is
+ * over (its store has crashed, or the server dropped it) stays in that list until its caller ends
  * it, but holds nothing. */
 #ifndef SAPLING_STORE_MEMORY_H
 #define SAPLING_STORE_MEMORY_H

@@ -116,6 +116,26 @@ static void an_asynchronous_commit_is_newest_at_once_and_durable_after_the_wait(
     EXPECT_RC(sap_store_wait_durable(suite->store, mark), SAP_OK); /* as often as one likes */
 }
 
+static void transactions_of_one_thread_end_in_any_order(StoreSuite *suite)
+{
+    Seat old = suite_seat(suite);
+    Seat writer = suite_seat(suite);
+    Seat young = suite_seat(suite);
+    suite_put_row(suite, "a", "1");
+    EXPECT_RC(seat_begin(&old, SAP_STORE_READ_NEWEST), SAP_OK);
+    EXPECT_RC(seat_begin(&writer, SAP_STORE_GUARDED), SAP_OK);
+    EXPECT_RC(seat_begin(&young, SAP_STORE_READ_NEWEST), SAP_OK);
+    EXPECT_RC(seat_put(&writer, "a", "2"), SAP_OK);
+    seat_expect(&old, "a", "1");
+    seat_expect(&young, "a", "1");
+    seat_abort(&old);
+    EXPECT_RC(seat_commit(&writer), SAP_OK);
+    seat_expect(&young, "a", "1");
+    EXPECT_RC(seat_commit(&young), SAP_OK);
+    suite_say_rows(suite);
+    suite_expect_row(suite, "a", "2");
+}
+
 static void a_durable_mark_has_all_commits_before_it(StoreSuite *suite)
 {
     uint64_t marks[3];
@@ -356,6 +376,7 @@ const StoreCase store_view_cases[] = {
     STORE_CASE(a_snapshot_is_not_older_than_what_was_committed_before_it),
     STORE_CASE(nobody_sees_what_is_not_committed),
     STORE_CASE(an_asynchronous_commit_is_newest_at_once_and_durable_after_the_wait),
+    STORE_CASE(transactions_of_one_thread_end_in_any_order),
     STORE_CASE(a_durable_mark_has_all_commits_before_it),
     STORE_CASE(a_commit_that_only_read_makes_what_it_read_durable),
     STORE_CASE(the_mark_of_an_asynchronous_reader_covers_what_it_read),

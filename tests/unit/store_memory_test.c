@@ -450,6 +450,38 @@ START_TEST(a_read_transaction_keeps_its_snapshot_whatever_commits_inside_it)
 }
 END_TEST
 
+/* Each holds what is its own until it ends, whichever began before it. */
+START_TEST(transactions_end_in_any_order)
+{
+    SapStoreTxn *reader = begin(a, SAP_STORE_READ_NEWEST);
+    SapStoreTxn *first = begin(a, SAP_STORE_GUARDED);
+    SapStoreTxn *second = begin(b, SAP_STORE_GUARDED);
+    SapStoreTxn *third = begin(a, SAP_STORE_GUARDED);
+    EXPECT_RC(guard(first, "x", true), SAP_OK);
+    EXPECT_RC(put(first, "x", "1"), SAP_OK);
+    EXPECT_RC(guard(second, "y", true), SAP_OK);
+    EXPECT_RC(put(second, "y", "2"), SAP_OK);
+    EXPECT_RC(put(third, "z", "3"), SAP_OK);
+    EXPECT_RC(sap_store_commit(first, NULL), SAP_OK);
+    SapStoreTxn *fourth = begin(b, SAP_STORE_GUARDED);
+    EXPECT_RC(guard(fourth, "x", true), SAP_OK); /* free again */
+    EXPECT(memory_store_depth(a) == 4, "%u are open", memory_store_depth(a));
+    sap_store_abort(third);
+    EXPECT_RC(put(fourth, "z", "4"), SAP_OK);
+    EXPECT_RC(put(fourth, "y", "4"), SAP_BUSY); /* the second one's */
+    sap_store_abort(fourth);
+    EXPECT(strcmp(get(reader, "x"), "-") == 0, "the snapshot has changed");
+    sap_store_abort(reader);
+    EXPECT(strcmp(get(second, "x"), "1") == 0, "committed before");
+    EXPECT_RC(sap_store_commit(second, NULL), SAP_OK);
+    EXPECT(memory_store_depth(a) == 0, "%u are open", memory_store_depth(a));
+    reader = begin(a, SAP_STORE_READ_DURABLE);
+    EXPECT(strcmp(get(reader, "x"), "1") == 0 && strcmp(get(reader, "y"), "2") == 0, "lost");
+    EXPECT(strcmp(get(reader, "z"), "-") == 0, "aborted");
+    sap_store_abort(reader);
+}
+END_TEST
+
 START_TEST(a_claim_inside_a_claim_takes_what_is_left)
 {
     static const char *const keys[] = {"a", "b", "c"};
@@ -652,6 +684,7 @@ int main(void)
     tcase_add_test(test_case, a_claimed_row_is_in_one_place_at_every_moment);
     tcase_add_test(test_case, a_claim_whose_callback_fails_moves_nothing);
     tcase_add_test(test_case, a_read_transaction_keeps_its_snapshot_whatever_commits_inside_it);
+    tcase_add_test(test_case, transactions_end_in_any_order);
     tcase_add_test(test_case, a_claim_inside_a_claim_takes_what_is_left);
     tcase_add_test(test_case,
                    a_guard_on_an_absent_row_does_not_stop_one_who_puts_it_without_a_guard);
