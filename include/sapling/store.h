@@ -246,7 +246,8 @@ SAP_API int sap_store_claim(SapStoreTxn *txn, const SapStoreRange *range, uint32
  * NULL. */
 SAP_API int sap_store_commit(SapStoreTxn *txn, bool *outcome_unknown);
 
-/* The same without the wait for the disk: *mark_out is for sap_store_wait_durable(). */
+/* The same without the wait for the disk: *mark_out is for sap_store_wait_durable(). NULL: nobody will
+ * wait for it. */
 SAP_API int sap_store_commit_async(SapStoreTxn *txn, uint64_t *mark_out, bool *outcome_unknown);
 
 /* Returns when the commit of that mark, and all it read, is durable. SAP_IO: it may never be: its

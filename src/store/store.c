@@ -687,8 +687,9 @@ int sap_store_commit_async(SapStoreTxn *txn, uint64_t *mark_out, bool *outcome_u
 {
     bool unknown = false;
     int rc = SAP_ERROR;
-    if (is_usable(txn) && mark_out != NULL) {
-        rc = end_with_commit(txn, false, mark_out, &unknown);
+    uint64_t mark = 0;
+    if (is_usable(txn)) {
+        rc = end_with_commit(txn, false, mark_out != NULL ? mark_out : &mark, &unknown);
     }
     if (outcome_unknown != NULL) {
         *outcome_unknown = unknown;

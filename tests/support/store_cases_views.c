@@ -116,6 +116,19 @@ static void an_asynchronous_commit_is_newest_at_once_and_durable_after_the_wait(
     EXPECT_RC(sap_store_wait_durable(suite->store, mark), SAP_OK); /* as often as one likes */
 }
 
+static void an_asynchronous_commit_that_nobody_waits_for_needs_no_mark(StoreSuite *suite)
+{
+    uint64_t mark = 0;
+    Seat seat = suite_seat(suite);
+    EXPECT_RC(seat_begin(&seat, SAP_STORE_GUARDED), SAP_OK);
+    EXPECT_RC(seat_put(&seat, "k", "1"), SAP_OK);
+    EXPECT_RC(seat_commit_async(&seat, NULL), SAP_OK);
+    suite_expect_row(suite, "k", "1");
+    put_async(suite, "k", "2", &mark); /* the first one has ended: it holds no lock */
+    EXPECT_RC(sap_store_wait_durable(suite->store, mark), SAP_OK);
+    expect_durable(suite, "k", "2");
+}
+
 static void transactions_of_one_thread_end_in_any_order(StoreSuite *suite)
 {
     Seat old = suite_seat(suite);
@@ -376,6 +389,7 @@ const StoreCase store_view_cases[] = {
     STORE_CASE(a_snapshot_is_not_older_than_what_was_committed_before_it),
     STORE_CASE(nobody_sees_what_is_not_committed),
     STORE_CASE(an_asynchronous_commit_is_newest_at_once_and_durable_after_the_wait),
+    STORE_CASE(an_asynchronous_commit_that_nobody_waits_for_needs_no_mark),
     STORE_CASE(transactions_of_one_thread_end_in_any_order),
     STORE_CASE(a_durable_mark_has_all_commits_before_it),
     STORE_CASE(a_commit_that_only_read_makes_what_it_read_durable),
