@@ -124,9 +124,11 @@ typedef SapStoreFault (*SapStoreHook)(void *ctx, SapStoreCall call);
 typedef struct SapStoreOptions {
     uint32_t size; /* sizeof the struct; see version.h */
     uint32_t table_count;
-    const uint32_t *tables; /* those that will be used; borrowed for the call */
+    /* Those that will be used; borrowed for the call. Others are SAP_ERROR, which on_message explains
+     * once. A later open may name more, or fewer: those that it does not name keep their rows. */
+    const uint32_t *tables;
     /* What the tables hold and its version, such as "orders@2": up to SAP_STORE_MAX_SCHEMA bytes of
-     * UTF-8; NULL: "". It is stored when the store is made, and compared at every later open. Borrowed
+     * UTF-8 without control characters; NULL: "". It is stored when the store is made, and compared at every later open. Borrowed
      * for the call. */
     const char *schema;
     SapStoreHook hook; /* NULL: none */

@@ -2,6 +2,7 @@
  * checked before the first transaction. */
 #include "sapling/store.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,9 +24,20 @@ static int compare_tables(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-bool store_has_table(const SapStore *store, uint32_t table)
+bool store_has_table(SapStore *store, uint32_t table)
 {
-    return bsearch(&table, store->tables, store->table_count, sizeof table, compare_tables) != NULL;
+    if (bsearch(&table, store->tables, store->table_count, sizeof table, compare_tables) != NULL) {
+        return true;
+    }
+    if (relaxed_add(&store->unknown_tables, 1) == 0 && store->on_message != NULL) {
+        char text[160];
+        (void)snprintf(text, sizeof text,
+                       "table %" PRIu32 " is not among those that the store was opened with: "
+                       "list it in SapStoreOptions.tables (numbers from 16 to 1023)",
+                       table);
+        store->on_message(text, store->message_ctx);
+    }
+    return false;
 }
 
 static void report_refusal(const SapStoreOptions *options)
@@ -42,10 +54,26 @@ static int refuse_open(const SapStoreOptions *options, int rc, const char *text)
     return rc;
 }
 
+/* As those of a terminal, which would reach it in the texts that show the name. */
+static bool has_controls(const char *text)
+{
+    const uint8_t *bytes = (const uint8_t *)text;
+    size_t len = strlen(text);
+    for (size_t at = 0; at < len;) {
+        uint32_t code = 0;
+        at += utf8_decode(bytes + at, len - at, &code);
+        if (code < 0x20 || (code >= 0x7f && code < 0xa0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static int check_options(const SapStoreOptions *options)
 {
     if (options->tables == NULL || options->table_count == 0) {
-        return refuse_open(options, SAP_ERROR, "a store needs the numbers of its tables");
+        return refuse_open(options, SAP_ERROR,
+                           "SapStoreOptions.tables: a store needs the numbers of its tables");
     }
     if (options->table_count > SAP_STORE_LAST_TABLE + 1 - SAP_STORE_FIRST_TABLE) {
         return refuse_open(options, SAP_ERROR, "a store has at most 1008 tables");
@@ -56,7 +84,18 @@ static int check_options(const SapStoreOptions *options)
     if (options->schema != NULL && !utf8_valid(options->schema, strlen(options->schema))) {
         return refuse_open(options, SAP_ERROR, "the name of a store's schema is not UTF-8");
     }
+    if (options->schema != NULL && has_controls(options->schema)) {
+        return refuse_open(options, SAP_ERROR,
+                           "the name of a store's schema has a control character");
+    }
     return SAP_OK;
+}
+
+static int refuse_table(const SapStoreOptions *options, uint32_t table, const char *why)
+{
+    char text[120];
+    (void)snprintf(text, sizeof text, "SapStoreOptions.tables: table %" PRIu32 " %s", table, why);
+    return refuse_open(options, SAP_ERROR, text);
 }
 
 /* The tables, sorted. */
@@ -64,11 +103,10 @@ static int check_tables(const SapStoreOptions *options, const uint32_t *tables)
 {
     for (uint32_t i = 0; i < options->table_count; i++) {
         if (tables[i] < SAP_STORE_FIRST_TABLE || tables[i] > SAP_STORE_LAST_TABLE) {
-            return refuse_open(options, SAP_ERROR,
-                               "the tables of a store have numbers from 16 to 1023");
+            return refuse_table(options, tables[i], "is out of range: they are 16 to 1023");
         }
         if (i > 0 && tables[i - 1] == tables[i]) {
-            return refuse_open(options, SAP_ERROR, "a table of a store is named twice");
+            return refuse_table(options, tables[i], "is named twice");
         }
     }
     return SAP_OK;
@@ -185,16 +223,33 @@ static int explain_open(const char *url, int rc)
     return rc;
 }
 
+/* Reads the options. SAP_ERROR: `call` was given bad arguments; the text says which. */
+static int read_arguments(const char *call, const char *url, const SapStoreOptions *options,
+                          SapStoreOptions *known)
+{
+    char text[120];
+    const char *wrong = url == NULL       ? "the url is NULL"
+                        : options == NULL ? "the options are NULL, and `tables` is required"
+                                          : NULL;
+    open_error_clear();
+    if (wrong == NULL && OPTIONS_READ(SapStoreOptions, known, options) != SAP_OK) {
+        wrong = "SapStoreOptions.size is of no version of this library";
+    }
+    if (wrong == NULL) {
+        return check_options(known);
+    }
+    (void)snprintf(text, sizeof text, "%s: %s", call, wrong);
+    open_error_set(text);
+    return SAP_ERROR;
+}
+
 int sap_store_open(const char *url, const SapStoreOptions *options, SapStore **store_out)
 {
     SapStoreOptions known;
-    open_error_clear();
-    if (url == NULL || options == NULL || store_out == NULL ||
-        OPTIONS_READ(SapStoreOptions, &known, options) != SAP_OK) {
-        open_error_set("misuse of sap_store_open()");
-        return SAP_ERROR;
+    int rc = read_arguments("sap_store_open()", url, options, &known);
+    if (rc == SAP_OK && store_out == NULL) {
+        return refuse_open(&known, SAP_ERROR, "sap_store_open(): store_out is NULL");
     }
-    int rc = check_options(&known);
     return rc == SAP_OK ? explain_open(url, open_known(url, &known, true, store_out)) : rc;
 }
 
@@ -202,14 +257,11 @@ int sap_store_init(const char *url, const SapStoreOptions *options)
 {
     SapStoreOptions known;
     SapStore *store = NULL;
-    open_error_clear();
-    if (url == NULL || options == NULL ||
-        OPTIONS_READ(SapStoreOptions, &known, options) != SAP_OK) {
-        open_error_set("misuse of sap_store_init()");
-        return SAP_ERROR;
+    int rc = read_arguments("sap_store_init()", url, options, &known);
+    if (rc != SAP_OK) {
+        return rc;
     }
-    int rc = check_options(&known);
-    rc = rc == SAP_OK ? check_tables(&known, known.tables) : rc;
+    rc = check_tables(&known, known.tables);
     if (rc == SAP_OK && pg_url_is(url)) {
         rc = postgres_store_init(url, &known);
     }

@@ -110,6 +110,7 @@ struct SapStore {
     void (*on_message)(const char *text, void *ctx);
     void *message_ctx;
     SAP_ATOMIC(bool) crashed;
+    RelaxedU64 unknown_tables; /* calls that named a table which the store was not opened with */
     StoreCounts counts;
     StoreTime time;
     Mutex lock;          /* of the fields below */
@@ -156,8 +157,8 @@ static inline bool store_is_usable(const SapStore *store)
     return store != NULL && !store_is_foreign(store);
 }
 
-/* Whether the table is one of those that the store was opened with. */
-bool store_has_table(const SapStore *store, uint32_t table);
+/* Whether the table is one of those that the store was opened with. If not, says so the first time. */
+bool store_has_table(SapStore *store, uint32_t table);
 
 /* Frees the transactions that have ended. */
 void store_free_ended(SapStore *store);

@@ -333,6 +333,75 @@ static void bad_options_are_misuse(StoreSuite *suite)
     REFUSED(sap_store_open(url, &options, NULL), SAP_ERROR);
 }
 
+static void expect_text(StoreSuite *suite, int rc, const char *part)
+{
+    tape_printf(&suite->tape, "open: %s %s\n", code_name(rc), sap_open_error());
+    EXPECT(rc == SAP_ERROR && strstr(sap_open_error(), part) != NULL, "%s: %s", code_name(rc),
+           sap_open_error());
+}
+
+static void a_refused_open_says_which_argument_is_wrong(StoreSuite *suite)
+{
+    static const char *const schemas[] = {"a\nb", "\x1b[2J", "del\x7f", "c1\xc2\x9b"};
+    static const uint32_t twice[] = {SUITE_TABLE, SUITE_TABLE};
+    static const uint32_t own[] = {9};
+    SapStoreOptions options = store_suite_options(suite);
+    SapStore *store = NULL;
+    char url[SUITE_URL_MAX];
+    store_suite_next_url(suite->bed, url, sizeof url);
+    expect_text(suite, sap_store_open(NULL, &options, &store), "url is NULL");
+    expect_text(suite, sap_store_open(url, NULL, &store), "options are NULL");
+    expect_text(suite, sap_store_open(url, &options, NULL), "store_out is NULL");
+    options.size = 3;
+    expect_text(suite, sap_store_open(url, &options, &store), "SapStoreOptions.size");
+    expect_text(suite, sap_store_init(url, &options), "SapStoreOptions.size");
+    options = store_suite_options(suite);
+    options.tables = twice;
+    options.table_count = 2;
+    expect_text(suite, sap_store_open(url, &options, &store), "table 16 is named twice");
+    options.tables = own;
+    options.table_count = 1;
+    expect_text(suite, sap_store_open(url, &options, &store), "table 9 is out of range");
+    for (int i = 0; i < 4; i++) {
+        options = store_suite_options(suite);
+        options.schema = schemas[i];
+        expect_text(suite, sap_store_open(url, &options, &store), "control character");
+        expect_text(suite, sap_store_init(url, &options), "control character");
+    }
+    EXPECT(store == NULL, "nothing was opened");
+}
+
+static void keep_message(const char *text, void *ctx)
+{
+    tape_printf(ctx, "message: %s\n", text);
+}
+
+static void a_table_that_was_not_opened_is_reported_once(StoreSuite *suite)
+{
+    static const char said[] = "message: table 18 is not among";
+    SapStoreOptions options = store_suite_options(suite);
+    SapStorePrefix prefix = {.table = SUITE_ABSENT_TABLE};
+    SapStore *store = NULL;
+    SapStoreTxn *txn = NULL;
+    const void *val = NULL;
+    uint32_t len = 0;
+    char url[SUITE_URL_MAX];
+    options.on_message = keep_message;
+    options.message_ctx = &suite->tape;
+    store_suite_next_url(suite->bed, url, sizeof url);
+    store_suite_make(suite->bed, url, &options);
+    EXPECT_RC(sap_store_open(url, &options, &store), SAP_OK);
+    EXPECT_RC(sap_store_begin(store, SAP_STORE_GUARDED, &txn), SAP_OK);
+    REFUSED(sap_store_get(txn, SUITE_ABSENT_TABLE, "k", 1, &val, &len), SAP_ERROR);
+    REFUSED(sap_store_put(txn, SUITE_ABSENT_TABLE, "k", 1, "v", 1), SAP_ERROR);
+    REFUSED(sap_store_wait(store, SAP_STORE_READ_NEWEST, &prefix, 0, 0), SAP_ERROR);
+    EXPECT_RC(sap_store_put(txn, SUITE_TABLE, "k", 1, "v", 1), SAP_OK);
+    EXPECT_RC(sap_store_commit(txn, NULL), SAP_OK);
+    EXPECT_RC(sap_store_close(store), SAP_OK);
+    const char *first = strstr(suite->tape.text, said);
+    EXPECT(first != NULL && strstr(first + 1, said) == NULL, "not said once: %s", suite->tape.text);
+}
+
 /* Opens the suite's store once more with these options. Where it is not shared, it is closed before
  * and opened again with its own options by the caller: store_suite_reopen(). */
 static int open_again(StoreSuite *suite, const SapStoreOptions *options, SapStore **store_out)
@@ -576,6 +645,8 @@ const StoreCase store_error_cases[] = {
     STORE_CASE(a_store_with_an_open_transaction_is_not_closed),
     STORE_CASE(a_url_that_is_none_is_invalid),
     STORE_CASE(bad_options_are_misuse),
+    STORE_CASE(a_refused_open_says_which_argument_is_wrong),
+    STORE_CASE(a_table_that_was_not_opened_is_reported_once),
     STORE_CASE(a_store_of_another_schema_is_invalid_and_stays_as_it_is),
     STORE_CASE(other_tables_may_be_named_at_the_next_open),
     STORE_CASE(a_commit_that_fails_for_certain_commits_nothing),
