@@ -270,7 +270,9 @@ typedef int (*SapStoreBody)(SapStoreTxn *txn, void *ctx);
  * code. If the store said SAP_BUSY or SAP_CONFLICT, in the body or in the commit, all of it runs
  * again, up to SAP_STORE_RUN_ATTEMPTS times in all, with pauses of random length that grow; the last
  * code is returned. The body does no I/O, and makes no ids or random values, so that each run is the
- * same request. An outcome that is unknown is not tried again. */
+ * same request; it must not end its transaction. A SAP_BUSY or SAP_CONFLICT that the body returns and
+ * the store has not said is not tried again, nor is an outcome that is unknown, nor, on sapling:PATH,
+ * the SAP_BUSY of a begin: the calling thread has the writer open itself. */
 SAP_API int sap_store_run(SapStore *store, SapStoreKind kind, SapStoreBody body, void *ctx,
                           bool *outcome_unknown);
 

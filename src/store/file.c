@@ -476,6 +476,7 @@ int file_store_open(const char *path, const SapStoreOptions *options, SapStore *
         .wait_durable = file_wait_durable,
         .is_crowded = file_is_crowded,
         .blocks = true,
+        .busy_is_own = true,
     };
     FileStore *store = (FileStore *)mem_zalloc(MEM_STORE, sizeof *store);
     if (store == NULL) {

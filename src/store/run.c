@@ -24,9 +24,8 @@ static int run_once(SapStore *store, SapStoreKind kind, SapStoreBody body, void 
 {
     SapStoreTxn *txn = NULL;
     *unknown_out = false;
-    int rc = sap_store_begin(store, kind, &txn);
+    int rc = store_begin(store, kind, &txn, again_out);
     if (rc != SAP_OK) {
-        *again_out = rc == SAP_BUSY || rc == SAP_CONFLICT;
         return rc;
     }
     rc = body(txn, ctx);

@@ -227,12 +227,15 @@ static void reset_txn(SapStore *store, SapStoreTxn *txn, SapStoreKind kind)
     txn->touched = touched;
 }
 
-int sap_store_begin(SapStore *store, SapStoreKind kind, SapStoreTxn **txn_out)
+static bool is_refused(int rc)
 {
-    if (!store_is_usable(store) || txn_out == NULL || (unsigned)kind > SAP_STORE_CLAIM) {
-        return SAP_ERROR;
-    }
+    return rc == SAP_BUSY || rc == SAP_CONFLICT;
+}
+
+int store_begin(SapStore *store, SapStoreKind kind, SapStoreTxn **txn_out, bool *again_out)
+{
     int rc = code_of_fault(ask_hook(store, SAP_STORE_CALL_BEGIN));
+    *again_out = is_refused(rc);
     if (rc != SAP_OK) {
         count_code(store, rc);
         return rc;
@@ -245,6 +248,7 @@ int sap_store_begin(SapStore *store, SapStoreKind kind, SapStoreTxn **txn_out)
         rc = SAP_NOMEM;
     }
     if (rc != SAP_OK) {
+        *again_out = is_refused(rc) && !(store->ops->busy_is_own && kind >= SAP_STORE_GUARDED);
         count_code(store, rc);
         if (txn != NULL) {
             txn->ended = true;
@@ -255,6 +259,15 @@ int sap_store_begin(SapStore *store, SapStoreKind kind, SapStoreTxn **txn_out)
     relaxed_add(&store->counts.begun[kind], 1);
     *txn_out = txn;
     return SAP_OK;
+}
+
+int sap_store_begin(SapStore *store, SapStoreKind kind, SapStoreTxn **txn_out)
+{
+    bool again = false;
+    if (!store_is_usable(store) || txn_out == NULL || (unsigned)kind > SAP_STORE_CLAIM) {
+        return SAP_ERROR;
+    }
+    return store_begin(store, kind, txn_out, &again);
 }
 
 static bool is_usable(const SapStoreTxn *txn)

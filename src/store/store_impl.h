@@ -76,6 +76,9 @@ typedef struct StoreOps {
     int (*wall_ns)(SapStoreTxn *txn, uint64_t *wall_out);
     uint64_t poll_ns; /* a wait ends after this time, since a wake-up may be lost. 0: none is */
     bool blocks;      /* waits, and is used by several threads */
+    /* SAP_BUSY of `begin` for a writer: the calling thread has the one writer open, so that running
+     * again would meet it again. */
+    bool busy_is_own;
 } StoreOps;
 
 /* Copies that live as long as a transaction. */
@@ -169,6 +172,9 @@ int store_txn_copy(SapStoreTxn *txn, Slice from, Slice *copy_out);
 
 /* Makes a transaction that works fail with `rc`, which it returns. */
 int store_fail(SapStoreTxn *txn, int rc);
+
+/* As sap_store_begin(). *again_out: it was refused, and may not be when it is run again. */
+int store_begin(SapStore *store, SapStoreKind kind, SapStoreTxn **txn_out, bool *again_out);
 
 /* As the public calls, for the store's own tables too. Arguments are not checked. */
 int store_guard(SapStoreTxn *txn, const SapStoreGuard *guards, uint32_t count);

@@ -382,6 +382,28 @@ START_TEST(a_second_writer_in_the_same_thread_is_busy_and_readers_are_not)
 }
 END_TEST
 
+static int run_nothing(SapStoreTxn *txn, void *ctx)
+{
+    (void)txn;
+    (void)ctx;
+    return SAP_OK;
+}
+
+START_TEST(a_run_beside_a_writer_of_the_same_thread_is_busy_at_once)
+{
+    SapStoreStats stats;
+    SapStoreTxn *txn = begin(SAP_STORE_GUARDED);
+    EXPECT_RC(sap_store_run(store, SAP_STORE_GUARDED, run_nothing, NULL, NULL), SAP_BUSY);
+    EXPECT_RC(sap_store_run(store, SAP_STORE_CLAIM, run_nothing, NULL, NULL), SAP_BUSY);
+    EXPECT_RC(sap_store_stats(store, &stats), SAP_OK);
+    EXPECT(stats.run_again == 0 && stats.busy == 2, "it ran again %u times",
+           (unsigned)stats.run_again);
+    EXPECT_RC(sap_store_run(store, SAP_STORE_READ_NEWEST, run_nothing, NULL, NULL), SAP_OK);
+    sap_store_abort(txn);
+    EXPECT_RC(sap_store_run(store, SAP_STORE_GUARDED, run_nothing, NULL, NULL), SAP_OK);
+}
+END_TEST
+
 START_TEST(guards_come_first_and_only_in_guarded_transactions)
 {
     SapStoreGuard guard = {TABLE, "k", 1, true};
@@ -848,6 +870,7 @@ int main(void)
     tcase_add_test(tc, put_if_absent_and_del_say_what_was_there);
     tcase_add_test(tc, keys_values_and_guards_above_their_limits_are_full_and_change_nothing);
     tcase_add_test(tc, a_second_writer_in_the_same_thread_is_busy_and_readers_are_not);
+    tcase_add_test(tc, a_run_beside_a_writer_of_the_same_thread_is_busy_at_once);
     tcase_add_test(tc, guards_come_first_and_only_in_guarded_transactions);
     tcase_add_test(tc, a_claim_moves_the_first_rows_of_its_range_and_all_or_none);
     tcase_add_test(tc, calls_on_a_transaction_that_has_ended_are_errors);

@@ -260,7 +260,10 @@ static void check_nested(void)
     EXPECT_RC(sap_store_guard(outer, &guard, 1), SAP_OK);
     uint64_t again = stats_now().run_again;
     EXPECT_RC(run_work(&work, &unknown), SAP_BUSY);
-    EXPECT(stats_now().run_again == again + SAP_STORE_RUN_ATTEMPTS - 1, "the numbers");
+    /* Where there is one writer the begin is refused, and would be again. */
+    uint64_t more = work.runs == 0 ? 0 : SAP_STORE_RUN_ATTEMPTS - 1;
+    EXPECT(stats_now().run_again == again + more, "the numbers");
+    EXPECT((work.runs == 0) == (suite.bed == &beds.all[STORE_BED_FILE]), "%u runs", work.runs);
     EXPECT(!unknown, "it is known");
     EXPECT_RC(sap_store_commit(outer, NULL), SAP_OK);
     EXPECT_RC(run_work(&work, &unknown), SAP_OK);
