@@ -236,6 +236,14 @@ build/examples/%: examples/native/%.c build/libsapling.a $(PUBLIC_HEADERS) build
 	$(Q)$(CC) -std=c11 -O2 -g -pthread $(WARN_TEST) $(HARDEN) -fPIE -pie -Iinclude $(CFLAGS) $(LDFLAGS_ALL) $(LDFLAGS) \
 	    -o $@ $< build/libsapling.a $(LIB_LIBS)
 
+# Those of store.h need the runtime.
+build/examples/store_%_example: examples/native/store_%_example.c build/libsapling-runtime.a $(PUBLIC_HEADERS) \
+                               build/release/flags
+	@mkdir -p $(@D)
+	@echo '  CC      $@'
+	$(Q)$(CC) -std=c11 -O2 -g -pthread $(WARN_TEST) $(HARDEN) -fPIE -pie -Iinclude $(CFLAGS) $(LDFLAGS_ALL) $(LDFLAGS) \
+	    -o $@ $< build/libsapling-runtime.a $(RUNTIME_LIBS)
+
 examples: $(EXAMPLE_BINS) ## Build the examples against the public headers and the static library
 
 check-examples: $(EXAMPLE_BINS) ## Run the examples and compare their output
