@@ -58,7 +58,8 @@ enum {
 /* The text of a code; a fixed text for a number that is none. Never NULL; static storage. */
 SAP_API const char *sap_strerror(int rc);
 
-/* Why the last db_open_path(), sap_queue_open() or sap_queue_open_db() of the calling thread failed:
+/* Why the last db_open_path(), sap_queue_open(), sap_queue_open_db(), sap_store_open() or
+ * sap_store_init() of the calling thread failed:
  * the file, what is wrong with it in the system's words where it was the system, and what to do. ""
  * if it succeeded, or if there was none. Borrowed until the thread's next such call. */
 SAP_API const char *sap_open_error(void);

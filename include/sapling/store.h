@@ -39,7 +39,8 @@
  *
  * A call on a transaction may be refused and leave it usable: SAP_NOTFOUND and SAP_EXISTS where the
  * call says so, SAP_ERROR (misuse), SAP_READONLY (a write in a read transaction), SAP_FULL for a key,
- * value or number of guards above its limit. Every other code means that the transaction has failed:
+ * value or number of guards above its limit. Every other code, and SAP_FULL where it is the disk that
+ * is full, means that the transaction has failed:
  * every further call on it returns the same code, and committing it aborts it and returns that code.
  *
  * A transaction is used by one thread at a time. A call on a transaction that has ended, whose object
@@ -97,8 +98,10 @@ typedef enum SapStoreCall {
     SAP_STORE_CALL_PUT = 3, /* put, put_if_absent and del */
     SAP_STORE_CALL_SCAN = 4,
     SAP_STORE_CALL_CLAIM = 5,
-    SAP_STORE_CALL_COMMIT = 6,       /* commit and commit_async */
-    SAP_STORE_CALL_WAIT_DURABLE = 7, /* wait_durable, and commit after it has committed */
+    SAP_STORE_CALL_COMMIT = 6, /* commit and commit_async */
+    /* wait_durable, and commit after it has committed: every fault but NONE is SAP_IO there, since
+     * the commit cannot be taken back. */
+    SAP_STORE_CALL_WAIT_DURABLE = 7,
 } SapStoreCall;
 
 typedef enum SapStoreFault {
@@ -150,7 +153,8 @@ typedef struct SapStoreOptions {
     uint64_t renewal_ns;
 } SapStoreOptions;
 
-/* Opens the store, and makes it if there is none (on a server: see sap_store_init()). The caller owns
+/* Opens the store, and makes it if there is none, or an empty file (on a server: see
+ * sap_store_init()). The caller owns
  * *store_out: sap_store_close(). SAP_NOTFOUND: the server has no such store, or it lacks a table.
  * SAP_READONLY: the server is a standby, or set to read-only. SAP_BUSY: no connection is free.
  * SAP_ERROR: no tables, one twice or out of range, or other misuse. SAP_INVALID: the url names no
@@ -184,13 +188,16 @@ typedef struct SapStoreGuard {
 
 /* The first call on a guarded transaction, made at most once: takes all guards, in the order of their
  * keys. The order given does not matter; where the same key is named twice, the exclusive one counts.
- * Borrowed for the call. SAP_BUSY: another transaction holds one of them, and did not end in time. */
+ * Borrowed for the call. SAP_BUSY: another transaction holds one of them, and did not end in time.
+ * SAP_FULL: more than SAP_STORE_MAX_GUARDS. SAP_ERROR: also for a count of 0. */
 SAP_API int sap_store_guard(SapStoreTxn *txn, const SapStoreGuard *guards, uint32_t count);
 
 /* The value is borrowed until the transaction ends. SAP_NOTFOUND: there is no such row. */
 SAP_API int sap_store_get(SapStoreTxn *txn, uint32_t table, const void *key, uint32_t key_len,
                           const void **val_out, uint32_t *val_len_out);
 
+/* SAP_FULL: the key or the value is above its limit, and the transaction goes on; or the disk is full,
+ * and it has failed. */
 SAP_API int sap_store_put(SapStoreTxn *txn, uint32_t table, const void *key, uint32_t key_len,
                           const void *val, uint32_t val_len);
 
@@ -230,7 +237,8 @@ typedef struct SapStoreTarget {
 } SapStoreTarget;
 
 /* Writes the new place of `row` to *target; may put, get and delete other rows through `txn`.
- * Returns SAP_OK, or a code that makes the claim and the transaction fail with it. */
+ * Returns SAP_OK, or a code that makes the claim and the transaction fail with it. It must not end the
+ * transaction. */
 typedef int (*SapStoreMove)(void *ctx, SapStoreTxn *txn, const SapStoreRow *row,
                             SapStoreTarget *target);
 
@@ -252,8 +260,9 @@ SAP_API int sap_store_commit(SapStoreTxn *txn, bool *outcome_unknown);
  * wait for it. */
 SAP_API int sap_store_commit_async(SapStoreTxn *txn, uint64_t *mark_out, bool *outcome_unknown);
 
-/* Returns when the commit of that mark, and all it read, is durable. SAP_IO: it may never be: its
- * outcome is unknown. SAP_ERROR: no commit of this store has that mark. */
+/* Returns when the commit of that mark, and all it read, is durable. Mark 0 is before every commit:
+ * SAP_OK at once. SAP_IO: it may never be: its outcome is unknown. SAP_ERROR: no commit of this store
+ * has that mark. */
 SAP_API int sap_store_wait_durable(SapStore *store, uint64_t mark);
 
 /* Ends the transaction and undoes it. What it has read must not be acknowledged to anyone. NULL is
@@ -278,8 +287,8 @@ SAP_API int sap_store_run(SapStore *store, SapStoreKind kind, SapStoreBody body,
 
 /* ---- Wake-ups -------------------------------------------------------------------------------- */
 
-/* What the transaction's first read saw, at least: for sap_store_wait(). 0 for a transaction that has
- * ended. */
+/* What the transaction's first read saw, at least: for sap_store_wait() on the same store. Versions
+ * count within one open and mean nothing in another. 0 for a transaction that has ended. */
 SAP_API uint64_t sap_store_version(SapStoreTxn *txn);
 
 /* The rows whose keys begin with these bytes. */

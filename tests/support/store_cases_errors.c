@@ -99,6 +99,7 @@ static void bad_arguments_are_misuse_and_the_transaction_goes_on(StoreSuite *sui
     EXPECT_RC(seat_begin(&seat, SAP_STORE_GUARDED), SAP_OK);
     SapStoreTxn *txn = seat.txn;
     REFUSED(sap_store_guard(txn, NULL, 1), SAP_ERROR);
+    REFUSED(sap_store_guard(txn, &too_long, 0), SAP_ERROR);
     REFUSED(sap_store_guard(txn, &no_key, 1), SAP_ERROR);
     REFUSED(sap_store_guard(txn, &no_table, 1), SAP_ERROR);
     REFUSED(sap_store_guard(txn, &too_long, 1), SAP_FULL);

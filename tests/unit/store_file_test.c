@@ -748,6 +748,19 @@ START_TEST(a_file_of_another_program_is_refused_and_not_changed)
 }
 END_TEST
 
+START_TEST(an_empty_file_becomes_a_store)
+{
+    setup_bed();
+    FILE *file = fopen(bed.path, "w");
+    EXPECT(file != NULL && fclose(file) == 0, "no file");
+    store = open_store();
+    store_row("k", "v");
+    reopen();
+    EXPECT(sees(SAP_STORE_READ_DURABLE, "k", "v"), "the row is gone");
+    teardown();
+}
+END_TEST
+
 START_TEST(a_runners_file_is_refused_and_not_changed)
 {
     setup_bed();
@@ -886,6 +899,7 @@ int main(void)
     tcase_add_test(tc, what_is_no_url_of_a_store_is_invalid);
     tcase_add_test(tc, bad_tables_make_no_file);
     tcase_add_test(tc, a_file_of_another_program_is_refused_and_not_changed);
+    tcase_add_test(tc, an_empty_file_becomes_a_store);
     tcase_add_test(tc, a_runners_file_is_refused_and_not_changed);
     tcase_add_test(tc, a_stores_file_is_refused_by_queues_and_not_changed);
     tcase_add_test(tc, a_store_that_another_program_has_written_to_is_refused_and_says_so);
