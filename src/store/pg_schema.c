@@ -155,7 +155,8 @@ int pg_schema_make(PgConn *conn, const uint32_t *tables, uint32_t count, char wh
     if (rc == SAP_OK) {
         return pg_schema_check(conn, tables, count, why);
     }
-    const char *advice = "nothing was made";
+    /* The connection may have been lost in the COMMIT. */
+    const char *advice = conn->lost ? "run it again to see what was made" : "nothing was made";
     if (strcmp(conn->sqlstate, "42501") == 0) {
         advice = "run it as the owner of the database, or GRANT CREATE ON DATABASE to the user";
     }
