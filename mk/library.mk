@@ -34,12 +34,12 @@ endef
 $(eval $(call LIBRARIES,release,build))
 $(eval $(call LIBRARIES,clang,build/clang))
 
-# The command, with everything in it.
+# The command, with everything in it: the runtime too, and so the libraries that only the runtime needs.
 define COMMAND_RULES
 $2/sapling: $$(call cli_objs,$1) $$(call node_objs,$1) $$(call rows_objs,$1) build/$1/obj/generated/wit_runtime_json.o \
-            $$(call lib_objs,$1)
+            $$(call lib_objs,$1) $$(call runtime_objs,$1)
 	@echo '  LD      $$@'
-	$$(Q)$$(CC_$1) -pie $$(LDFLAGS_ALL) $$(LDFLAGS_$1) $$(LDFLAGS) -o $$@ $$^ $$(JANSSON_LIBS) $$(LIB_LIBS)
+	$$(Q)$$(CC_$1) -pie $$(LDFLAGS_ALL) $$(LDFLAGS_$1) $$(LDFLAGS) -o $$@ $$^ $$(JANSSON_LIBS) $$(RUNTIME_LIBS)
 endef
 
 $(eval $(call COMMAND_RULES,release,build))

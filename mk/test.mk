@@ -208,10 +208,10 @@ define MIGRATING_RULES
 build/$1/migrating/sapling: $$(call cli_objs,$1) $$(call node_objs,$1) $$(call rows_objs,$1) \
         build/$1/obj/generated/wit_runtime_json.o build/$1/obj/tests/cli/migrations.o \
         build/$1/obj/tests/support/migrations.o build/$1/obj/wit/two/wit_schema_dbis.o \
-        $$(filter-out %/migrations.o %/wit_schema_dbis.o,$$(call lib_objs,$1))
+        $$(filter-out %/migrations.o %/wit_schema_dbis.o,$$(call lib_objs,$1)) $$(call runtime_objs,$1)
 	@mkdir -p $$(@D)
 	@echo '  LD      $$@'
-	$$(Q)$$(CC_$1) -pie $$(LDFLAGS_ALL) $$(LDFLAGS_$1) $$(LDFLAGS) -o $$@ $$^ $$(JANSSON_LIBS) $$(LIB_LIBS)
+	$$(Q)$$(CC_$1) -pie $$(LDFLAGS_ALL) $$(LDFLAGS_$1) $$(LDFLAGS) -o $$@ $$^ $$(JANSSON_LIBS) $$(RUNTIME_LIBS)
 endef
 $(eval $(call MIGRATING_RULES,release))
 $(eval $(call MIGRATING_RULES,asan))

@@ -58,6 +58,7 @@ typedef enum OptionId {
     OPTION_SCHEMA,
     OPTION_SKIP_BAD,
     OPTION_TABLE,
+    OPTION_TABLES,
     OPTION_TO,
     OPTION_TRACE,
     OPTION_VALUE,

@@ -5,6 +5,7 @@
 #include "cli/db.h"
 #include "cli/help.h"
 #include "cli/queue.h"
+#include "cli/store.h"
 
 enum { MANY = 1 << 20 };
 
@@ -211,6 +212,14 @@ static const Option replay_log_options[] = {
     {OPTION_MESSAGE, 'm', "message", "ID", NULL, true, "only what is about this message"},
     NO_MORE,
 };
+static const Option store_init_options[] = {
+    {OPTION_TABLES, 't', "tables", "LIST", NULL, true,
+     "tables of programs, 16 to 1023: numbers and ranges, as in 16-20,64"},
+    {OPTION_SCHEMA, 's', "schema", "NAME", NULL, true,
+     "write the marker: the program's name for what the tables hold"},
+    NO_MORE,
+};
+static const Option store_check_options[] = {NO_MORE};
 static const Option help_options[] = {
     {OPTION_MAN, 0, "man", NULL, NULL, false, "the man page"},
     NO_MORE,
@@ -527,6 +536,40 @@ const Command commands[] = {
      "  does not print is hexadecimal digits. Damage is told with its place, and exit code 6.\n",
      {EXIT_NOT_FOUND, EXIT_CORRUPT},
      queue_replay_log_verb},
+    {"store",
+     "init",
+     "Stores",
+     "make a store, or the tables that it lacks",
+     "URL",
+     1,
+     1,
+     store_init_options,
+     {"sapling store init sapling:orders.db --tables 16-18 --schema orders@1",
+      "sapling store init sapling:orders.db --tables 16-20 --schema orders@1 --json"},
+     "  URL is sapling:PATH or postgres://USER@HOST:PORT/DATABASE?schema=NAME. Says what was made and\n"
+     "  what was there; running it again changes nothing. On a server it makes the PostgreSQL schema\n"
+     "  (sapling, unless the URL has another) and the store's own tables too; without --schema the\n"
+     "  first program that opens the store writes the marker. sapling:PATH needs both options. Keep\n"
+     "  passwords out of the URL: PGPASSWORD, or ~/.pgpass. Exit code 4: the store holds another\n"
+     "  schema, or is in use; 6: it is damaged, or not a store.\n",
+     {EXIT_CONFLICT, EXIT_CORRUPT},
+     store_init_verb},
+    {"store",
+     "check",
+     "Stores",
+     "show a store, and what keeps programs from opening it",
+     "URL",
+     1,
+     1,
+     store_check_options,
+     {"sapling store check sapling:orders.db", "sapling store check sapling:orders.db --json"},
+     "  Changes nothing. Each line has a name and its values; rows and dead_rows of a server are its\n"
+     "  estimates. What would keep a program from opening the store is an error on standard error with\n"
+     "  what to do, and the exit code is that of the first: 3: no such store, schema or table; 4: no\n"
+     "  connection is free, or the file is in use; 6: the store is damaged, of another format, or not a\n"
+     "  store; otherwise 1. Of a file it reads marker and tables: sapling db verify checks every page.\n",
+     {EXIT_NOT_FOUND, EXIT_CONFLICT, EXIT_CORRUPT},
+     store_check_verb},
     {NULL,
      "help",
      "This command",

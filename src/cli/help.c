@@ -42,16 +42,19 @@ static bool in_overview(const Command *command, const char *group)
 typedef struct Group {
     const char *name; /* NULL: all */
     const char *summary;
-    const char *first; /* something to try */
+    const char *operand; /* of all its commands */
+    const char *first;   /* something to try */
     const char *more;
 } Group;
 
 static const Group groups[] = {
-    {"db", "look into database files, change them, keep them safe",
+    {"db", "look into database files, change them, keep them safe", "FILE",
      "sapling db put shop.db apple 3 && sapling db scan shop.db", "db load"},
-    {"queue", "durable message queues in a file",
+    {"queue", "durable message queues in a file", "FILE",
      "sapling queue push work.db hello && sapling queue pop work.db", "queue pop"},
-    {NULL, "durable rows and queues in a file, from the command line",
+    {"store", "make and check stores, in a file or on a PostgreSQL server", "URL",
+     "sapling store init sapling:orders.db --tables 16-18 --schema orders@1", "store check"},
+    {NULL, "durable rows and queues in a file, from the command line", NULL,
      "sapling db put shop.db apple 3 && sapling db scan shop.db", "db scan"},
 };
 
@@ -122,8 +125,8 @@ void help_overview(const Ui *ui, const char *group)
                      about->summary);
     } else {
         (void)printf("sapling %s - %s\n\n"
-                     "Usage: sapling %s COMMAND [OPTION]... FILE [ARGUMENT]...\n",
-                     group, about->summary, group);
+                     "Usage: sapling %s COMMAND [OPTION]... %s [ARGUMENT]...\n",
+                     group, about->summary, group, about->operand);
     }
     list_by_task(ui, group, false);
     (void)printf("\nTry: %s\nMore: sapling help %s; all of it: man sapling\n", about->first,

@@ -9,16 +9,9 @@
 #include "sapling/open_error.h"
 #include "store/time.h"
 
-/* Raised when a library that knows only the format before it would misread a store. */
-enum { STORE_FORMAT = 1 };
-
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-typedef struct MetaKey {
-    uint8_t bytes[1];
-} MetaKey;
-
-static MetaKey make_meta_key(WitStoreMetaRow row)
+MetaKey meta_key(WitStoreMetaRow row)
 {
     MetaKey key = {{0}};
     Buf buf = buf_in(key.bytes, sizeof key.bytes);
@@ -35,13 +28,13 @@ static StoreKey store_key_of(const MetaKey *key)
 
 static int get_meta(SapStoreTxn *txn, WitStoreMetaRow row, Slice *val_out)
 {
-    MetaKey key = make_meta_key(row);
+    MetaKey key = meta_key(row);
     return store_get(txn, store_key_of(&key), val_out);
 }
 
 static int put_meta(SapStoreTxn *txn, WitStoreMetaRow row, Slice val)
 {
-    MetaKey key = make_meta_key(row);
+    MetaKey key = meta_key(row);
     return store_put(txn, store_key_of(&key), val, STORE_PUT_ANY);
 }
 
@@ -67,7 +60,7 @@ int meta_get_time(SapStoreTxn *txn, WitStoreTime *time_out)
 
 int meta_get_time_locked(SapStoreTxn *txn, WitStoreTime *time_out)
 {
-    MetaKey key = make_meta_key(WIT_STORE_META_ROW_TIME);
+    MetaKey key = meta_key(WIT_STORE_META_ROW_TIME);
     Slice bytes = {0};
     int rc = store_get_locked(txn, store_key_of(&key), &bytes);
     rc = rc == SAP_OK ? wit_store_time_decode(bytes.data, bytes.len, time_out, NULL) : rc;
@@ -95,11 +88,11 @@ static int compare_marker(const WitStoreMarker *marker, const MetaCheck *check)
 {
     char text[512];
     size_t len = strlen(check->schema);
-    if (marker->format != STORE_FORMAT) {
+    if (marker->format != META_FORMAT) {
         (void)snprintf(text, sizeof text,
                        "%.100s: the store has format %" PRIu32 ", this library reads format %d: "
                        "use the version of the library that made it",
-                       check->url, marker->format, STORE_FORMAT);
+                       check->url, marker->format, META_FORMAT);
         open_error_set(text);
         return SAP_INVALID;
     }
@@ -191,7 +184,7 @@ static int check_empty(SapStoreTxn *txn, const MetaCheck *check)
 
 static int put_marker(SapStoreTxn *txn, const char *schema)
 {
-    WitStoreMarker marker = {.format = STORE_FORMAT};
+    WitStoreMarker marker = {.format = META_FORMAT};
     Buf bytes = {0};
     int rc = codec_bytes_set(&marker.schema, schema, strlen(schema));
     rc = rc == SAP_OK ? wit_store_marker_encode(&marker, &bytes, NULL) : rc;
@@ -205,7 +198,7 @@ static int put_marker(SapStoreTxn *txn, const char *schema)
 
 static int guard_marker(SapStoreTxn *txn)
 {
-    MetaKey key = make_meta_key(WIT_STORE_META_ROW_MARKER);
+    MetaKey key = meta_key(WIT_STORE_META_ROW_MARKER);
     SapStoreGuard guard = {STORE_TABLE_META, key.bytes, sizeof key.bytes, true};
     return store_guard(txn, &guard, 1);
 }

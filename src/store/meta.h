@@ -7,6 +7,16 @@
 #include "store/store_impl.h"
 #include "wit_store.h"
 
+/* The format of a store's marker. Raised when a library that knows only the format before it would
+ * misread a store. */
+enum { META_FORMAT = 1 };
+
+/* Where a row of table STORE_TABLE_META is. */
+typedef struct MetaKey {
+    uint8_t bytes[1];
+} MetaKey;
+MetaKey meta_key(WitStoreMetaRow row);
+
 /* Compares the marker with this library's format and with `schema`, and reads the time; in a store
  * that is empty writes both, durable. *time is the time of a new store, and on SAP_OK what is stored.
  * `url` is for the texts of sap_open_error(). SAP_INVALID: the marker differs, or there are rows and

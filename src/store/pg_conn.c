@@ -602,36 +602,45 @@ static int connect_server(PgConn *conn, char *why)
 
 enum { ROW_RECOVERY, ROW_READ_ONLY, ROW_SYNC, ROW_FSYNC };
 
-static int judge_server(const PgConn *conn, const PGresult *row, char *why)
+static const struct {
+    int rc;
+    const char *text;
+} fault_texts[PG_FAULT_COUNT] = {
+    [PG_FAULT_OLD] = {SAP_INVALID, "a store needs PostgreSQL 12 or later"},
+    [PG_FAULT_STANDBY] = {SAP_READONLY, "the server is a standby: connect to the primary"},
+    [PG_FAULT_READ_ONLY] = {SAP_READONLY, "the server or this user is set to read-only "
+                                          "(default_transaction_read_only): set it to off"},
+    [PG_FAULT_ASYNC] = {SAP_INVALID,
+                        "the server commits asynchronously, so that a crash would lose commits: "
+                        "set synchronous_commit to on for this user, database and server"},
+    [PG_FAULT_NO_FSYNC] = {SAP_INVALID,
+                           "the server runs with fsync off, so that a crash would lose commits: "
+                           "set fsync to on"},
+};
+
+int pg_conn_explain_fault(const PgConn *conn, PgFault fault, char why[PG_WHY_MAX])
 {
-    if (PQserverVersion(conn->pg) < LEAST_VERSION) {
-        char text[PG_TEXT_MAX];
-        (void)snprintf(text, sizeof text, "the server is PostgreSQL %d, a store needs 12 or later",
-                       PQserverVersion(conn->pg) / 10000);
-        return refuse_server(conn, why, SAP_INVALID, text);
+    char text[PG_TEXT_MAX];
+    (void)snprintf(text, sizeof text, "%s", fault_texts[fault].text);
+    if (fault == PG_FAULT_OLD) {
+        (void)snprintf(text, sizeof text, "the server is PostgreSQL %d: %s",
+                       PQserverVersion(conn->pg) / 10000, fault_texts[fault].text);
     }
-    if (strcmp(PQgetvalue(row, 0, ROW_RECOVERY), "t") == 0) {
-        return refuse_server(conn, why, SAP_READONLY,
-                             "the server is a standby: connect to the primary");
-    }
-    if (strcmp(PQgetvalue(row, 0, ROW_READ_ONLY), "on") == 0) {
-        return refuse_server(conn, why, SAP_READONLY,
-                             "the server or this user is set to read-only "
-                             "(default_transaction_read_only): set it to off");
-    }
-    if (strcmp(PQgetvalue(row, 0, ROW_SYNC), "off") == 0) {
-        return refuse_server(
-            conn, why, SAP_INVALID,
-            "the server commits asynchronously, so that a crash would lose commits: "
-            "set synchronous_commit to on for this user, database and server");
-    }
-    if (strcmp(PQgetvalue(row, 0, ROW_FSYNC), "off") == 0) {
-        return refuse_server(
-            conn, why, SAP_INVALID,
-            "the server runs with fsync off, so that a crash would lose commits: set "
-            "fsync to on");
-    }
-    return SAP_OK;
+    return refuse_server(conn, why, fault_texts[fault].rc, text);
+}
+
+/* A standby is read-only too, and is not reported as both. */
+static uint32_t find_faults(const PgConn *conn, const PGresult *row)
+{
+    bool standby = strcmp(PQgetvalue(row, 0, ROW_RECOVERY), "t") == 0;
+    bool read_only = strcmp(PQgetvalue(row, 0, ROW_READ_ONLY), "on") == 0;
+    uint32_t faults = 0;
+    faults |= (uint32_t)(PQserverVersion(conn->pg) < LEAST_VERSION) << PG_FAULT_OLD;
+    faults |= (uint32_t)standby << PG_FAULT_STANDBY;
+    faults |= (uint32_t)(read_only && !standby) << PG_FAULT_READ_ONLY;
+    faults |= (uint32_t)(strcmp(PQgetvalue(row, 0, ROW_SYNC), "off") == 0) << PG_FAULT_ASYNC;
+    faults |= (uint32_t)(strcmp(PQgetvalue(row, 0, ROW_FSYNC), "off") == 0) << PG_FAULT_NO_FSYNC;
+    return faults;
 }
 
 /* The session keeps the settings that were checked, whatever is changed on the server later. Rows are
@@ -669,7 +678,8 @@ static int setup_session(PgConn *conn, const char *sync)
     return rc == SAP_OK ? pg_conn_finish(conn, NULL) : rc;
 }
 
-static int check_server(PgConn *conn, char *why)
+/* Looks for faults, and sets up the session where there are none. */
+static int check_server(PgConn *conn, uint32_t *faults_out, char *why)
 {
     PGresult *row = NULL;
     int rc = pg_conn_query(conn,
@@ -678,17 +688,15 @@ static int check_server(PgConn *conn, char *why)
                            "coalesce(current_setting('fsync', true), 'on')",
                            NULL, 0, &row);
     if (rc == SAP_OK) {
-        rc = judge_server(conn, row, why);
-        rc = rc == SAP_OK ? setup_session(conn, PQgetvalue(row, 0, ROW_SYNC)) : rc;
+        *faults_out = find_faults(conn, row);
+        rc = *faults_out == 0 ? setup_session(conn, PQgetvalue(row, 0, ROW_SYNC)) : SAP_OK;
         PQclear(row);
     }
-    if (rc != SAP_OK && why[0] == '\0') {
-        rc = refuse_server(conn, why, rc, conn->text);
-    }
-    return rc;
+    return rc == SAP_OK ? SAP_OK : refuse_server(conn, why, rc, conn->text);
 }
 
-int pg_conn_open(const PgUrl *url, PgConn **conn_out, char why[PG_WHY_MAX])
+int pg_conn_open_to_look(const PgUrl *url, PgConn **conn_out, uint32_t *faults_out,
+                         char why[PG_WHY_MAX])
 {
     why[0] = '\0';
     PgConn *conn = (PgConn *)mem_zalloc(MEM_STORE, sizeof *conn);
@@ -698,13 +706,28 @@ int pg_conn_open(const PgUrl *url, PgConn **conn_out, char why[PG_WHY_MAX])
     conn->url = url;
     conn->pid = (int)getpid();
     int rc = connect_server(conn, why);
-    rc = rc == SAP_OK ? check_server(conn, why) : rc;
+    rc = rc == SAP_OK ? check_server(conn, faults_out, why) : rc;
     if (rc != SAP_OK) {
         pg_conn_close(conn);
         return rc;
     }
     *conn_out = conn;
     return SAP_OK;
+}
+
+int pg_conn_open(const PgUrl *url, PgConn **conn_out, char why[PG_WHY_MAX])
+{
+    PgConn *conn = NULL;
+    uint32_t faults = 0;
+    int rc = pg_conn_open_to_look(url, &conn, &faults, why);
+    if (rc == SAP_OK && faults != 0) {
+        rc = pg_conn_explain_fault(conn, (PgFault)__builtin_ctz(faults), why);
+        pg_conn_close(conn);
+    }
+    if (rc == SAP_OK) {
+        *conn_out = conn;
+    }
+    return rc;
 }
 
 /* In a child of the process that connected: libpq ends a connection with a message to the server,

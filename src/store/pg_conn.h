@@ -90,6 +90,23 @@ typedef struct PgConn {
 int pg_conn_open(const PgUrl *url, PgConn **conn_out, char why[PG_WHY_MAX]);
 void pg_conn_close(PgConn *conn);
 
+/* What keeps a store from relying on a server. */
+typedef enum PgFault {
+    PG_FAULT_OLD,
+    PG_FAULT_STANDBY,
+    PG_FAULT_READ_ONLY,
+    PG_FAULT_ASYNC,
+    PG_FAULT_NO_FSYNC,
+    PG_FAULT_COUNT
+} PgFault;
+
+/* As pg_conn_open(), but connects to a server with faults too, for whoever only looks: *faults_out has
+ * a bit for each. pg_conn_command() does not work on a connection with faults. */
+int pg_conn_open_to_look(const PgUrl *url, PgConn **conn_out, uint32_t *faults_out,
+                         char why[PG_WHY_MAX]);
+/* The code and the text of pg_conn_open() for a fault. */
+int pg_conn_explain_fault(const PgConn *conn, PgFault fault, char why[PG_WHY_MAX]);
+
 /* Looks at an idle connection without waiting: false if the server has ended it. */
 bool pg_conn_is_alive(PgConn *conn);
 

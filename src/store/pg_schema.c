@@ -78,19 +78,42 @@ static int check_one(const PgConn *conn, const PGresult *rows, uint32_t table, c
     return SAP_OK;
 }
 
-int pg_schema_check(PgConn *conn, const uint32_t *tables, uint32_t count, char why[PG_WHY_MAX])
+static int read_catalog(PgConn *conn, PGresult **rows_out, char *why)
 {
     const char *params[] = {conn->url->schema};
+    int rc = pg_conn_query(conn, tables_sql, params, 1, rows_out);
+    return rc == SAP_OK ? SAP_OK
+                        : explain(conn, why, rc, "its catalog could not be read", conn->text);
+}
+
+/* The store's own tables, then the others. */
+static uint32_t nth_table(const uint32_t *tables, uint32_t i)
+{
+    return i < STORE_OWN_TABLES ? STORE_FIRST_OWN_TABLE + i : tables[i - STORE_OWN_TABLES];
+}
+
+int pg_schema_check(PgConn *conn, const uint32_t *tables, uint32_t count, char why[PG_WHY_MAX])
+{
     PGresult *rows = NULL;
-    int rc = pg_conn_query(conn, tables_sql, params, 1, &rows);
-    if (rc != SAP_OK) {
-        return explain(conn, why, rc, "its catalog could not be read", conn->text);
+    int rc = read_catalog(conn, &rows, why);
+    for (uint32_t i = 0; i < STORE_OWN_TABLES + count && rc == SAP_OK; i++) {
+        rc = check_one(conn, rows, nth_table(tables, i), why);
     }
-    for (uint32_t i = 0; i < STORE_OWN_TABLES && rc == SAP_OK; i++) {
-        rc = check_one(conn, rows, STORE_FIRST_OWN_TABLE + i, why);
-    }
-    for (uint32_t i = 0; i < count && rc == SAP_OK; i++) {
-        rc = check_one(conn, rows, tables[i], why);
+    PQclear(rows);
+    return rc;
+}
+
+int pg_schema_judge(PgConn *conn, const uint32_t *tables, uint32_t count, PgSchemaFn fn, void *ctx,
+                    char why[PG_WHY_MAX])
+{
+    PGresult *rows = NULL;
+    int rc = read_catalog(conn, &rows, why);
+    for (uint32_t i = 0; i < STORE_OWN_TABLES + count && rc == SAP_OK; i++) {
+        char text[PG_WHY_MAX];
+        int table_rc = check_one(conn, rows, nth_table(tables, i), text);
+        if (table_rc != SAP_OK) {
+            fn(ctx, nth_table(tables, i), table_rc, text);
+        }
     }
     PQclear(rows);
     return rc;

@@ -17,4 +17,10 @@ int pg_schema_make(PgConn *conn, const uint32_t *tables, uint32_t count, char wh
  * logged, or this user may not use it. `why` says which, and what to do. */
 int pg_schema_check(PgConn *conn, const uint32_t *tables, uint32_t count, char why[PG_WHY_MAX]);
 
+/* The same for each table by itself: calls fn where pg_schema_check() would refuse one. `why` is
+ * borrowed for the call. */
+typedef void (*PgSchemaFn)(void *ctx, uint32_t table, int rc, const char *why);
+int pg_schema_judge(PgConn *conn, const uint32_t *tables, uint32_t count, PgSchemaFn fn, void *ctx,
+                    char why[PG_WHY_MAX]);
+
 #endif

@@ -154,7 +154,7 @@ class Case(unittest.TestCase):
 
 def verbs():
     text = subprocess.run([COMMAND, "help"], capture_output=True, text=True, check=True).stdout
-    return [m.split() for m in re.findall(r"^  ((?:(?:db|queue) )?[a-z-]+(?: [a-z]+)?) {2,}\S", text, re.M)]
+    return [m.split() for m in re.findall(r"^  ((?:(?:db|queue|store) )?[a-z-]+(?: [a-z]+)?) {2,}\S", text, re.M)]
 
 
 class Help(Case):
@@ -1590,7 +1590,7 @@ class Documents(Case):
         with open(os.path.join(ROOT, "docs/reference/command.md"), encoding="utf-8") as file:
             text = file.read()
         for words in verbs():
-            if words[0] not in ("db", "queue"):
+            if words[0] not in ("db", "queue", "store"):
                 continue
             title = words[1] if words[0] == "db" else " ".join(words)
             self.assertRegex(text, rf"(?m)^## {title}$")

@@ -16,13 +16,14 @@ import unittest
 import command_test
 import habits_test
 import queue_test
+import store_test
 
 SLOW_SECONDS = 5
 
 
 def find(names):
     loader = unittest.defaultTestLoader
-    return [test for module in (command_test, habits_test, queue_test)
+    return [test for module in (command_test, habits_test, queue_test, store_test)
             for group in loader.loadTestsFromModule(module) for test in group
             if not names or any(name in test.id() for name in names)]
 
