@@ -296,8 +296,13 @@ static int open_queue(SapEnv *db, const SapQueueOptions *options, SapQueue **que
 int sap_queue_open_db(SapEnv *db, const SapQueueOptions *options, SapQueue **queue_out)
 {
     open_error_clear();
+    bool listening = open_error_listen(true);
     int rc = open_queue(db, options, queue_out);
-    if (rc != SAP_OK) {
+    (void)open_error_listen(listening);
+    bool of_disk = rc == SAP_FULL || rc == SAP_IO || rc == SAP_CORRUPT;
+    if (rc == SAP_OK) {
+        open_error_clear();
+    } else if (!of_disk || sap_open_error()[0] == '\0') { /* else the DB has said it better */
         open_error_set(open_refusal(rc));
     }
     return rc;

@@ -42,13 +42,17 @@ bool arena_file_never_shared;
 #if SAP_FILE_MAPPED
 
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <linux/magic.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #define MAX_SIZE_LEAST (UINT64_C(1) << 30) /* of the default, where address space is short */
-#define TRUSTED_BYTES  ((size_t)(ARENA_MAX_PAGES / 8))
+/* For what the file system itself writes with a file whose blocks move. */
+#define MOVES_BYTES_LEAST (UINT64_C(4) << 20)
+#define TRUSTED_BYTES     ((size_t)(ARENA_MAX_PAGES / 8))
 
 static void *map(int fd, uint64_t bytes, int prot, int flags)
 {
@@ -77,14 +81,22 @@ static bool fill_holes(int fd, uint64_t bytes)
 /* Whether every store to the file, of that size, finds its block on disk. */
 static bool stores_find_room(int fd, uint64_t bytes)
 {
-    struct statfs fs;
-    if (NEVER_SHARED || fstatfs(fd, &fs) != 0 ||
-        (fs.f_type != EXT4_SUPER_MAGIC && fs.f_type != TMPFS_MAGIC)) {
+    if (NEVER_SHARED || !disk_overwrites_in_place(fd)) {
         return false;
     }
     /* Blocks that were allocated and not written yet count as a hole here, but cost little there. */
     off_t hole = lseek(fd, 0, SEEK_HOLE);
     return (hole >= 0 && (uint64_t)hole >= bytes) || fill_holes(fd, bytes);
+}
+
+/* Whether the file's blocks are never overwritten. On btrfs a file without the attribute C is so: one
+ * that was copied to there, or made where the attribute is refused. */
+static bool blocks_move(int fd)
+{
+    struct statfs fs;
+    int flags = 0;
+    return fstatfs(fd, &fs) == 0 && fs.f_type == BTRFS_SUPER_MAGIC &&
+           (ioctl(fd, FS_IOC_GETFLAGS, &flags) != 0 || (flags & FS_NOCOW_FL) == 0);
 }
 
 static bool map_region(SapMemArena *arena, const ArenaFileOptions *options, uint64_t bytes)
@@ -150,6 +162,7 @@ int arena_open_file(SapMemArena **out, const ArenaFileOptions *options)
     arena->check = options->check;
     arena->check_ctx = options->check_ctx;
     arena->copies = options->read_only || !stores_find_room(options->fd, arena->file_bytes);
+    arena->moves = arena->copies && blocks_move(options->fd);
     arena->trusted = map_zeros(TRUSTED_BYTES);
     if (arena->trusted == NULL || !map_some(arena, options, arena->file_bytes)) {
         sap_arena_destroy(arena);
@@ -220,6 +233,35 @@ int arena_file_write(SapMemArena *arena, DiskFile *file, uint32_t first, uint32_
     }
     /* What fails here had been taken by the system already, room or not. */
     return disk_write_back(file, offset, len) == SAP_OK ? SAP_OK : SAP_IO;
+}
+
+bool arena_file_lacks_room(const SapMemArena *arena)
+{
+    return arena->copies;
+}
+
+int arena_file_claim(SapMemArena *arena, DiskFile *file, uint32_t first, uint32_t end)
+{
+    uint64_t offset = (uint64_t)first * arena->stride;
+    uint64_t len = (uint64_t)(end - first) * arena->stride;
+    return arena->copies ? disk_write(file, offset, arena->region + offset, (size_t)len) : SAP_OK;
+}
+
+/* What is claimed goes to one place, and when the checkpoint writes it, to another. */
+int arena_file_check_free(const SapMemArena *arena, uint64_t bytes)
+{
+    struct statfs fs;
+    if (!arena->moves) {
+        return SAP_OK;
+    }
+    if (fstatfs(arena->options.cfg.mmap.fd, &fs) != 0) {
+        return SAP_IO;
+    }
+    if (fs.f_bavail * (uint64_t)fs.f_bsize < 2 * bytes + MOVES_BYTES_LEAST) {
+        errno = ENOSPC;
+        return SAP_FULL;
+    }
+    return SAP_OK;
 }
 
 void arena_file_close(SapMemArena *arena)
@@ -308,6 +350,25 @@ int arena_file_write(SapMemArena *arena, DiskFile *file, uint32_t first, uint32_
         first += pages;
     }
     return rc;
+}
+
+bool arena_file_lacks_room(const SapMemArena *arena)
+{
+    (void)arena;
+    return true;
+}
+
+int arena_file_claim(SapMemArena *arena, DiskFile *file, uint32_t first, uint32_t end)
+{
+    int rc = arena_file_grow(arena, file, end);
+    return rc == SAP_OK ? arena_file_write(arena, file, first, end) : rc;
+}
+
+int arena_file_check_free(const SapMemArena *arena, uint64_t bytes)
+{
+    (void)arena;
+    (void)bytes;
+    return SAP_OK;
 }
 
 int arena_file_begin_copying(SapMemArena *arena)

@@ -66,6 +66,7 @@ struct SapMemArena {
     ArenaCheck check;
     void *check_ctx;
     bool copies; /* mapped files: a store changes a copy of the page, and not the file */
+    bool moves;  /* of these: the file system writes every block to a new place */
     SapArenaOptions options;
 
     Mutex lock; /* everything below; not needed to resolve */
@@ -193,6 +194,15 @@ int arena_file_end_copying(SapMemArena *arena);
  * pages may have been written; the call can be repeated. SAP_IO: the contents of the file are
  * unknown. */
 int arena_file_write(SapMemArena *arena, DiskFile *file, uint32_t first, uint32_t end);
+/* Whether a write to bytes that the file has may find no room: it has holes, shares blocks with a copy,
+ * or its file system writes every block to a new place. */
+bool arena_file_lacks_room(const SapMemArena *arena);
+/* Makes sure that arena_file_write() of the pages first..end finds room, by writing them as they are now.
+ * No checkpoint on disk leads to them. Codes as arena_file_write(). */
+int arena_file_claim(SapMemArena *arena, DiskFile *file, uint32_t first, uint32_t end);
+/* The same for `bytes` of the file in all, where only free blocks can be: SAP_FULL, errno tells. Asked
+ * before they are claimed. */
+int arena_file_check_free(const SapMemArena *arena, uint64_t bytes);
 /* The file has pages below `high`; those whose bit in `used` is set are handed out, the others from
  * `first` on are free. SAP_FULL: beyond max_size. */
 int arena_adopt(SapMemArena *arena, uint32_t first, uint32_t high, const uint64_t *used);

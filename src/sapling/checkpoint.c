@@ -6,6 +6,7 @@
  * removes the log before it, and only then unpins the checkpoint before it. */
 #include "sapling/dbfile.h"
 
+#include <errno.h>
 #include <inttypes.h>
 
 #include "common/assert.h"
@@ -254,31 +255,53 @@ static int capture_memory(Capture *capture, size_t words)
     return capture->used != NULL && capture->dirty != NULL ? SAP_OK : SAP_NOMEM;
 }
 
-/* Keeps a run for the next checkpoint, and frees the one that was kept before. */
+/* Keeps a run for the next checkpoint, and frees the other one: that which was kept before, unless it is
+ * promised. */
 static void keep_spare(DbFile *file, SpareRun *spare, uint32_t pgno, uint32_t pages)
 {
-    if (spare->pages > 0) {
-        arena_free_run(file->env->arena, spare->pgno, spare->pages);
+    SpareRun run = {.pgno = pgno, .pages = pages};
+    mutex_lock(&file->lock);
+    if (!spare->promised) {
+        SpareRun before = *spare;
+        *spare = run;
+        run = before;
     }
-    *spare = (SpareRun){.pgno = pgno, .pages = pages};
+    if (run.pages > 0) {
+        arena_free_run(file->env->arena, run.pgno, run.pages);
+    }
+    mutex_unlock(&file->lock);
+}
+
+/* The spare run has at least so many pages, and is promised if `promise`. */
+static int ensure_spare(DbFile *file, SpareRun *spare, uint32_t pages, bool promise)
+{
+    int rc = SAP_OK;
+    mutex_lock(&file->lock);
+    if (spare->pages < pages) {
+        SpareRun larger = {.pages = pages};
+        uint8_t *run = NULL;
+        rc = arena_alloc_run(file->env->arena, pages, true, &run, &larger.pgno);
+        if (rc == SAP_OK && spare->pages > 0) {
+            arena_free_run(file->env->arena, spare->pgno, spare->pages);
+        }
+        *spare = rc == SAP_OK ? larger : *spare;
+    }
+    spare->promised = spare->promised || (promise && rc == SAP_OK);
+    mutex_unlock(&file->lock);
+    return rc;
 }
 
 /* Takes a run of at least so many pages: the spare one if it is large enough. */
 static int take_run(DbFile *file, SpareRun *spare, uint32_t pages, uint8_t **run_out,
                     SpareRun *taken_out)
 {
-    SapMemArena *arena = file->env->arena;
-    if (spare->pages >= pages) {
-        *run_out = arena_page(arena, spare->pgno);
+    int rc = ensure_spare(file, spare, pages, false);
+    if (rc == SAP_OK) {
+        mutex_lock(&file->lock);
         *taken_out = *spare;
         *spare = (SpareRun){0};
-        return SAP_OK;
-    }
-    uint32_t pgno = 0;
-    int rc = arena_alloc_run(arena, pages, true, run_out, &pgno);
-    if (rc == SAP_OK) {
-        keep_spare(file, spare, 0, 0);
-        *taken_out = (SpareRun){.pgno = pgno, .pages = pages};
+        mutex_unlock(&file->lock);
+        *run_out = arena_page(file->env->arena, taken_out->pgno);
     }
     return rc;
 }
@@ -298,8 +321,8 @@ static int take_states(DbFile *file, const Version *newest, Capture *capture)
     return rc;
 }
 
-/* A run for the bitmap of all pages, those of the run included. */
-static int take_bitmap_run(DbFile *file, Capture *capture)
+/* How many pages the bitmap of all pages needs, those of its run included. */
+static uint32_t bitmap_run_pages(const DbFile *file)
 {
     const SapMemArena *arena = file->env->arena;
     uint32_t page_size = file->env->page_size;
@@ -312,8 +335,13 @@ static int take_bitmap_run(DbFile *file, Capture *capture)
             ((uint64_t)atomic_load_relaxed(&arena->high) + 2 * (uint64_t)pages + 7) / 8;
         wanted = (uint32_t)((bytes + page_size - 1) / page_size);
     } while (wanted > pages);
+    return pages;
+}
+
+static int take_bitmap_run(DbFile *file, Capture *capture)
+{
     SpareRun taken = {0};
-    int rc = take_run(file, &file->spare_bitmap, pages, &capture->bitmap, &taken);
+    int rc = take_run(file, &file->spare_bitmap, bitmap_run_pages(file), &capture->bitmap, &taken);
     capture->meta.bitmap = taken.pgno;
     capture->meta.bitmap_pages = taken.pages;
     return rc;
@@ -331,6 +359,46 @@ static void give_runs(DbFile *file, const Capture *capture)
     }
 }
 
+/* ---- The header ----------------------------------------------------------------------------- */
+
+int checkpoint_write_meta(DbFile *file, const Meta *meta)
+{
+    uint8_t bytes[FILE_BLOCK] = {0};
+    meta_encode(meta, bytes);
+    int rc = disk_write(&file->data, meta_offset(meta->number, 0), bytes, sizeof bytes);
+    if (rc == SAP_OK) {
+        rc = disk_write(&file->data, meta_offset(meta->number, 1), bytes, sizeof bytes);
+    }
+    fault_step("meta written");
+    if (rc == SAP_OK) {
+        rc = disk_sync(&file->data);
+    }
+    fault_step("meta synced");
+    return rc;
+}
+
+/* Makes sure that a meta of that number finds room. */
+static int claim_header(DbFile *file, uint64_t number)
+{
+    int rc = SAP_OK;
+    for (uint32_t copy = 0; copy < 2 && rc == SAP_OK; copy++) {
+        uint64_t offset = meta_offset(number, copy);
+        rc = disk_claim(&file->data, offset, offset + FILE_BLOCK);
+    }
+    return rc;
+}
+
+/* SAP_FULL, SAP_NOMEM: the header is as it was. SAP_IO: final. */
+static int replace_meta(DbFile *file, const Meta *meta)
+{
+    int rc = arena_file_lacks_room(file->env->arena) ? claim_header(file, meta->number) : SAP_OK;
+    if (rc == SAP_FULL || rc == SAP_NOMEM) {
+        return rc;
+    }
+    rc = rc == SAP_OK ? checkpoint_write_meta(file, meta) : rc;
+    return rc == SAP_OK ? SAP_OK : dbfile_fail(file, "writing the data file's header");
+}
+
 int checkpoint_unseal(DbFile *file)
 {
     int rc = wal_prepare(file->wal); /* its first segment, which the meta names */
@@ -343,8 +411,9 @@ int checkpoint_unseal(DbFile *file)
     meta.closed = false;
     /* A log with effects of subsystems follows only a header that says so. */
     meta.has_subsystems = meta.has_subsystems || subsystems_any(file->env);
-    if (checkpoint_write_meta(file, &meta) != SAP_OK) {
-        return dbfile_fail(file, "writing the data file's header");
+    rc = replace_meta(file, &meta);
+    if (rc != SAP_OK) {
+        return rc;
     }
     /* A checkpoint looks at these only after it has held the writer lock. */
     file->meta.number = meta.number;
@@ -491,22 +560,6 @@ static int write_dirty(DbFile *file, const Capture *capture)
     return rc;
 }
 
-int checkpoint_write_meta(DbFile *file, const Meta *meta)
-{
-    uint8_t bytes[FILE_BLOCK] = {0};
-    meta_encode(meta, bytes);
-    int rc = disk_write(&file->data, meta_offset(meta->number, 0), bytes, sizeof bytes);
-    if (rc == SAP_OK) {
-        rc = disk_write(&file->data, meta_offset(meta->number, 1), bytes, sizeof bytes);
-    }
-    fault_step("meta written");
-    if (rc == SAP_OK) {
-        rc = disk_sync(&file->data);
-    }
-    fault_step("meta synced");
-    return rc;
-}
-
 static int write_all(DbFile *file, const Capture *capture)
 {
     fill_bitmap(file, capture);
@@ -524,26 +577,138 @@ static int write_all(DbFile *file, const Capture *capture)
         rc = dbfile_fail(file, "syncing the data file");
     }
     fault_step("pages synced");
-    if (rc == SAP_OK && checkpoint_write_meta(file, &capture->meta) != SAP_OK) {
-        rc = dbfile_fail(file, "writing the data file's header");
+    return rc == SAP_OK ? replace_meta(file, &capture->meta) : rc;
+}
+
+/* ---- Claiming room -------------------------------------------------------------------------- */
+
+/* For checkpoint_claim() of who holds the writer lock: how far the checkpoint is that does not. */
+static void set_writing(DbFile *file, bool writing, bool giving_up)
+{
+    mutex_lock(&file->lock);
+    file->writing = writing;
+    file->giving_up = giving_up;
+    cond_broadcast(&file->changed);
+    mutex_unlock(&file->lock);
+}
+
+/* Waits until a checkpoint has written what it captured. SAP_FULL: it found no room, and its pages are
+ * to be written again. */
+static int wait_until_written(DbFile *file)
+{
+    mutex_lock(&file->lock);
+#if SAPLING_THREADED
+    while (file->writing && !file->giving_up) {
+        cond_wait(&file->changed, &file->lock);
+    }
+#endif
+    SAP_ASSERT(file->giving_up || !file->writing);
+    bool full = file->giving_up;
+    mutex_unlock(&file->lock);
+    if (full) {
+        errno = ENOSPC;
+    }
+    return full ? SAP_FULL : SAP_OK;
+}
+
+/* Runs for the bitmap and the states as they will be, which are the next checkpoint's. */
+static int promise_runs(DbFile *file, SapTxnCtx *txn, SpareRun *states_out, SpareRun *bitmap_out)
+{
+    Buf saved = {0};
+    errno = 0;
+    int rc = subsystems_save(file->env, txn->subsystem, &saved);
+    if (rc == SAP_OK && saved.len > 0) {
+        rc = ensure_spare(file, &file->spare_states,
+                          run_pages(file->env->page_size, (uint32_t)saved.len), true);
+        *states_out = file->spare_states;
+    }
+    buf_release(&saved);
+    if (rc == SAP_OK) {
+        rc = ensure_spare(file, &file->spare_bitmap, bitmap_run_pages(file), true);
+        *bitmap_out = file->spare_bitmap;
     }
     return rc;
+}
+
+static int claim_pages(DbFile *file, const uint64_t *bits, size_t words)
+{
+    SapMemArena *arena = file->env->arena;
+    uint32_t end = (uint32_t)(words * 64);
+    int rc = SAP_OK;
+    for (uint32_t first = 0; first < end && rc == SAP_OK;) {
+        if (first % 64 == 0 && bits[first / 64] == 0) {
+            first += 64;
+            continue;
+        }
+        uint32_t pgno = first;
+        while (pgno < end && arena_bit(bits, pgno)) {
+            pgno++;
+        }
+        rc = pgno > first ? arena_file_claim(arena, &file->data, first, pgno) : SAP_OK;
+        first = pgno + 1;
+    }
+    return rc;
+}
+
+static uint64_t count_bits(const uint64_t *bits, size_t words)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < words; i++) {
+        count += (uint64_t)__builtin_popcountll(bits[i]);
+    }
+    return count;
+}
+
+int checkpoint_claim(DbFile *file, SapTxnCtx *txn)
+{
+    SapMemArena *arena = file->env->arena;
+    const Pager *pager = &file->env->pager;
+    SpareRun runs[2] = {0};
+    int rc = promise_runs(file, txn, &runs[0], &runs[1]);
+    if (rc != SAP_OK || !arena_file_lacks_room(arena)) {
+        return rc == SAP_IO ? dbfile_fail(file, "growing the data file") : rc;
+    }
+    rc = wait_until_written(file);
+    size_t words = pager->track_words;
+    uint64_t *bits = (uint64_t *)mem_alloc(MEM_SCRATCH, words * sizeof *bits);
+    if (rc != SAP_OK || bits == NULL) {
+        mem_free(MEM_SCRATCH, bits, words * sizeof *bits);
+        return rc != SAP_OK ? rc : SAP_NOMEM;
+    }
+    pager_unwritten(pager, &txn->level, bits);
+    uint64_t pages = count_bits(bits, words) + runs[0].pages + runs[1].pages;
+    rc = arena_file_check_free(arena, pages * arena->stride + FILE_HEADER);
+    rc = rc == SAP_OK ? claim_pages(file, bits, words) : rc;
+    for (size_t i = 0; i < 2 && rc == SAP_OK; i++) {
+        rc = runs[i].pages == 0
+                 ? SAP_OK
+                 : arena_file_claim(arena, &file->data, runs[i].pgno, runs[i].pgno + runs[i].pages);
+    }
+    rc = rc == SAP_OK ? claim_header(file, file->meta.number + 1) : rc;
+    mem_free(MEM_SCRATCH, bits, words * sizeof *bits);
+    return rc == SAP_OK || rc == SAP_FULL || rc == SAP_NOMEM
+               ? rc
+               : dbfile_fail(file, "writing the data file");
 }
 
 /* Undoes a capture whose pages could not all be written, for want of room or memory. No meta leads to
  * them, and the next checkpoint writes them. */
 static void capture_undo(DbFile *file, const Capture *capture, bool locked)
 {
+    int err = errno; /* for who reports it */
     WriterLock *lock = &file->env->lock;
+    set_writing(file, !locked, !locked);
     bool taken = locked || writer_lock_take_briefly(lock, true);
     SAP_ASSERT(taken);
     pager_uncapture(&file->env->pager, capture->dirty, capture->words);
     wal_with_lock(file->wal, dbfile_on_uncapture, file);
     give_runs(file, capture);
     atomic_store_full(&file->pin_making, 0);
+    set_writing(file, false, false);
     if (!locked) {
         writer_lock_release(lock);
     }
+    errno = err;
 }
 
 /* ---- The whole ------------------------------------------------------------------------------ */
@@ -575,11 +740,11 @@ static int close_unchanged(DbFile *file)
     }
     meta.number++;
     meta.closed = true;
-    if (checkpoint_write_meta(file, &meta) != SAP_OK) {
-        return dbfile_fail(file, "writing the data file's header");
+    rc = replace_meta(file, &meta);
+    if (rc == SAP_OK) {
+        file->meta = meta;
     }
-    file->meta = meta;
-    return SAP_OK;
+    return rc;
 }
 
 /* The writer lock is held; with CHECKPOINT_CLOSED it is still when this returns, otherwise not unless
@@ -588,6 +753,7 @@ static int make_locked(DbFile *file, unsigned flags, Capture *capture)
 {
     bool locked = (flags & (CHECKPOINT_LOCKED | CHECKPOINT_CLOSED)) != 0;
     int rc = capture_take(file, flags, capture);
+    set_writing(file, !locked && rc == SAP_OK, false);
     if (!locked) {
         writer_lock_release(&file->env->lock);
     }
@@ -603,6 +769,9 @@ static int make_locked(DbFile *file, unsigned flags, Capture *capture)
         file->meta = capture->meta;
         file->unreleased = true;
         wal_with_lock(file->wal, dbfile_on_checkpoint, file);
+    }
+    if (rc != SAP_FULL && rc != SAP_NOMEM) {
+        set_writing(file, false, false);
     }
     return rc;
 }
@@ -672,6 +841,7 @@ int checkpoint_run(DbFile *file, unsigned flags, uint64_t until)
     }
     mutex_lock(&file->checkpointing);
     int rc = SAP_OK;
+    errno = 0; /* who reports a failure asks for its cause */
     if (atomic_load_acquire(&file->failed)) {
         rc = SAP_IO;
     } else if (until == 0 || dbfile_durable_txnid(file) < until) {

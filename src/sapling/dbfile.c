@@ -34,7 +34,7 @@ enum {
 int dbfile_report(DbFile *file, int rc, const char *format, ...)
 {
     atomic_store_relaxed(&file->told, true);
-    if (file->options.on_message == NULL && !file->opening) {
+    if (file->options.on_message == NULL && !open_error_is_listening()) {
         return rc;
     }
     static const char advice[] = ". `sapling db recover` makes a new file of what can be read";
@@ -50,7 +50,7 @@ int dbfile_report(DbFile *file, int rc, const char *format, ...)
     if (rc == SAP_CORRUPT) {
         memcpy(text + strlen(text), advice, sizeof advice);
     }
-    if (file->opening) {
+    if (open_error_is_listening()) {
         open_error_set(text);
     }
     if (file->options.on_message != NULL) {
@@ -91,12 +91,15 @@ static const char *text_of(const Buf *text)
 
 int dbfile_fail(DbFile *file, const char *what)
 {
+    int cause = errno;
     if (set_failed(file)) {
         Buf why = {0};
         uint64_t segment = 0;
         int err = 0;
         if (file->wal != NULL && wal_failure(file->wal, &segment, &err)) {
             explain_segment(file, segment, err, &why);
+        } else if (cause != 0 && buf_printf(&why, " (%s)", strerror(cause)) == SAP_OK) {
+            (void)buf_append_u8(&why, 0);
         }
         (void)dbfile_report(
             file, SAP_IO,
@@ -329,6 +332,7 @@ uint64_t dbfile_durable_txnid(DbFile *file)
 
 static int wait_for_log(DbFile *file, uint64_t lsn)
 {
+    errno = 0;
     return wal_wait(file->wal, lsn) == SAP_OK ? SAP_OK : dbfile_fail(file, "writing the log");
 }
 
@@ -340,14 +344,19 @@ int dbfile_check_level(DbFile *file, const SapTxnCtx *txn)
                                "damaged: the transaction met a page that is used in two places");
 }
 
-/* Reports once that commits fail for a reason that passes; err 0: the record is too long, or there is
- * no memory. */
+/* Whether it is to be reported that commits fail for a reason that passes, which is done once
+ * and to who opens a queue in the file. err 0: the
+ * record is too long, or there is no memory. */
+static bool is_new_lack_of_room(DbFile *file, int rc, int err)
+{
+    bool before = file->no_room;
+    file->no_room = rc != SAP_OK && (before || (rc != SAP_IO && err != 0));
+    return file->no_room && (!before || open_error_is_listening());
+}
+
 static void report_log_room(DbFile *file, int rc, int err)
 {
-    if (rc == SAP_OK) {
-        file->no_log_room = false;
-    } else if (rc != SAP_IO && err != 0 && !file->no_log_room) {
-        file->no_log_room = true;
+    if (is_new_lack_of_room(file, rc, err)) {
         Buf why = {0};
         explain_segment(file, wal_next_segment(file->wal), err, &why);
         (void)dbfile_report(file, rc,
@@ -370,11 +379,35 @@ static int reserve_record(DbFile *file)
     return rc;
 }
 
+static void report_page_room(DbFile *file, int rc, int err)
+{
+    if (is_new_lack_of_room(file, rc, err)) {
+        (void)dbfile_report(
+            file, rc,
+            "a commit was taken back, because there is no room for the pages that it changes "
+            "(%s)%s. Nothing is lost: free some disk space and try again",
+            strerror(err),
+            arena_file_lacks_room(file->env->arena)
+                ? ". The file cannot be overwritten in place: it has holes, is a copy, or was copied"
+                : "");
+    }
+}
+
 /* Whether the transaction may do without the log where that has no room. */
 static bool drains(const SapTxnCtx *txn)
 {
     return (txn->flags & SAP_TXN_DRAIN) != 0 ||
            (txn->env->log_effects && effects_only_delete(txn->env->record));
+}
+
+/* The commit will be durable by a checkpoint. It cannot be taken back then: others build on it. So what
+ * the checkpoint needs is made sure of before. */
+static int reserve_checkpoint(DbFile *file, SapTxnCtx *txn)
+{
+    int rc = checkpoint_claim(file, txn);
+    report_page_room(file, rc, rc == SAP_OK ? 0 : errno);
+    file->skips_log = file->skips_log && rc == SAP_OK;
+    return rc;
 }
 
 int dbfile_reserve(DbFile *file, SapTxnCtx *txn)
@@ -399,8 +432,10 @@ int dbfile_reserve(DbFile *file, SapTxnCtx *txn)
     rc = reserve_record(file);
     file->skips_log = rc == SAP_FULL && drains(txn);
     if (file->skips_log) {
-        return wait_for_log(file,
-                            txn->base); /* what is before it must not wait for its checkpoint */
+        rc = wait_for_log(file, txn->base); /* what is before it must not wait for its checkpoint */
+    }
+    if (rc == SAP_OK && (file->skips_log || !env->log_effects)) {
+        return reserve_checkpoint(file, txn);
     }
     report_log_room(file, rc, errno);
     return rc == SAP_IO ? dbfile_fail(file, "writing the log") : rc;
@@ -435,6 +470,7 @@ int dbfile_append(DbFile *file, uint64_t lsn, void (*publish)(void *ctx), SapTxn
         wal_skip(file->wal, lsn, publish_bulk, &bulk); /* durable by a checkpoint, as bulk is */
         return SAP_OK;
     }
+    errno = 0;
     int rc =
         env->log_effects
             ? wal_append(file->wal, lsn, env->record.data, env->record.len, publish, txn)

@@ -27,7 +27,11 @@
  *      of the file only, which are kept for it. Commits that drain and find no room in the log are
  *      published without a record and durable by such a checkpoint; until it is on disk nothing is
  *      logged. The log begins again with the first commit that finds room for a segment.
- *   6. A failed write or sync is final: `failed` is set, and nothing is written any more.
+ *   6. A commit that only a checkpoint makes durable is published when that is sure to find room: its
+ *      pages and the header are claimed before. A lack of room is then a definite abort.
+ *   7. A failed write or sync is final: `failed` is set, and nothing is written any more. A header that
+ *      is to be replaced is written as it is first, where the file may have no room for it: a lack of
+ *      room is found while nothing has changed, and is not final.
  *
  * Locks, in the order they are taken: metadata, checkpointing, writer lock, the log's. */
 #ifndef SAPLING_SAPLING_DBFILE_H
@@ -62,6 +66,7 @@ typedef struct Found {
 typedef struct SpareRun {
     uint32_t pgno;
     uint32_t pages; /* 0: none */
+    bool promised;  /* to a commit: the next checkpoint takes this run and no other */
 } SpareRun;
 
 typedef struct DbFile {
@@ -83,7 +88,6 @@ typedef struct DbFile {
     SAP_ATOMIC(bool) told; /* there was a message */
     bool made;             /* this open made the data file */
     bool discard; /* closing removes it if nothing was committed to it; see env_discard() */
-    bool opening; /* no thread but the opener yet: messages are for sap_open_error() */
     SAP_ATOMIC(uint32_t) held;
 
     /* Under the log's lock. */
@@ -106,26 +110,28 @@ typedef struct DbFile {
     SAP_ATOMIC(bool) notifying;
     SAP_ATOMIC(uint64_t) notified_lsn;
 
-    Mutex checkpointing;   /* one checkpoint at a time; what follows is its holder's */
-    Meta meta;             /* the newest on disk */
-    SpareRun spare_bitmap; /* for the next bitmap: that of the checkpoint before */
-    SpareRun spare_states; /* the same for the subsystems' states */
-    Meta before;           /* the one before it while `meta` waits for the log to be released */
+    Mutex checkpointing; /* one checkpoint at a time; what follows is its holder's */
+    Meta meta;           /* the newest on disk */
+    Meta before;         /* the one before it while `meta` waits for the log to be released */
     bool unreleased;
 
     /* Under the writer lock. */
-    bool sealed;      /* `meta` is closed, and the log has no segment that is needed */
-    bool no_log_room; /* it was reported that the log cannot take a commit now */
-    bool skips_log;   /* the commit being made drains, and the log has no room for it */
+    bool sealed;    /* `meta` is closed, and the log has no segment that is needed */
+    bool no_room;   /* it was reported that there is no room for a commit now */
+    bool skips_log; /* the commit being made drains, and the log has no room for it */
     bool
         unlogged; /* such a commit is in no checkpoint on disk yet: nothing may be logged after it */
 
     SAP_ATOMIC(WatchHub *)
     hub; /* once something waits to be delivered by who learns of durability */
 
-    /* The background thread. */
+    /* Under `lock`: the checkpoint being made, and the background thread. */
     Mutex lock;
     Cond changed;
+    SpareRun spare_bitmap; /* for the next bitmap: that of the checkpoint before */
+    SpareRun spare_states; /* the same for the subsystems' states */
+    bool writing;          /* a checkpoint writes what it captured, without the writer lock */
+    bool giving_up; /* and has found no room: it waits for the writer lock to undo its capture */
     bool running;
     bool stop;
     SAP_ATOMIC(bool) nudged;        /* there may be something to do that it has not looked at */
@@ -206,7 +212,8 @@ uint64_t dbfile_now_ns(const DbFile *file);
 /* Calls on_message, if it is set; with SAP_CORRUPT the text also says what to do. Returns rc. */
 int dbfile_report(DbFile *file, int rc, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Sets `failed`, and reports it the first time. Returns SAP_IO. */
+/* Sets `failed`, and reports it the first time, with the system's words for errno, unless that is 0.
+ * Returns SAP_IO. */
 int dbfile_fail(DbFile *file, const char *what);
 /* ctx is the DbFile. Whether the path still leads to the data file that is open; otherwise the
  * database fails, and what has its names now is left alone. False too once it has failed. */
@@ -278,6 +285,10 @@ enum {
  * already durable. 0: always runs. SAP_BUSY: this thread has a write transaction open. SAP_FULL,
  * SAP_NOMEM: not possible now, nothing is lost. SAP_IO: final. */
 int checkpoint_run(DbFile *file, unsigned flags, uint64_t until);
+/* Makes sure that a checkpoint finds room for what is committed and for the transaction. The writer lock
+ * is held, and the transaction goes on in any case. SAP_FULL (errno tells), SAP_NOMEM: not now. SAP_IO:
+ * final. */
+int checkpoint_claim(DbFile *file, SapTxnCtx *txn);
 /* Replaces a closed meta by an open one, before the first group is written. The writer lock is held.
  * SAP_FULL, SAP_NOMEM: not now, nothing is lost. SAP_IO: final. */
 int checkpoint_unseal(DbFile *file);

@@ -137,7 +137,6 @@ static int dbfile_make(const char *path, const SapOpenOptions *options, DbFile *
         mem_free(MEM_ENV, file, sizeof *file);
         return SAP_NOMEM;
     }
-    file->opening = true;
     file->owner = OWNER_NONE;
     file->data = DISK_FILE_NONE;
     file->options = *options;
@@ -780,7 +779,6 @@ static int open_files(DbFile *file, const char *comparator)
     if (rc == SAP_OK) {
         rc = read_only ? recover_in_memory(file) : recover(file);
     }
-    file->opening = false;
     if (rc == SAP_OK && !read_only) {
         rc = dbfile_start(file);
     }
@@ -790,18 +788,8 @@ static int open_files(DbFile *file, const char *comparator)
     return rc;
 }
 
-int sap_db_open_path(const char *path, const SapOpenOptions *options, SapEnv **db_out)
+static int open_path(const char *path, const SapOpenOptions *options, SapEnv **db_out)
 {
-    static const SapOpenOptions defaults = {.flags = SAP_OPEN_CREATE};
-    SapOpenOptions known;
-    if (path == NULL || path[0] == 0 || db_out == NULL ||
-        OPTIONS_READ(SapOpenOptions, &known, options != NULL ? options : &defaults) != SAP_OK ||
-        !options_valid(&known)) {
-        open_error_set("the path is missing or empty, or the options do not fit together");
-        return SAP_ERROR;
-    }
-    options = &known;
-    open_error_clear();
     DbFile *file = NULL;
     int rc = owner_watch_forks();
     if (rc == SAP_OK) {
@@ -843,5 +831,22 @@ int sap_db_open_path(const char *path, const SapOpenOptions *options, SapEnv **d
     } else {
         dbfile_free(file);
     }
+    return rc;
+}
+
+int sap_db_open_path(const char *path, const SapOpenOptions *options, SapEnv **db_out)
+{
+    static const SapOpenOptions defaults = {.flags = SAP_OPEN_CREATE};
+    SapOpenOptions known;
+    if (path == NULL || path[0] == 0 || db_out == NULL ||
+        OPTIONS_READ(SapOpenOptions, &known, options != NULL ? options : &defaults) != SAP_OK ||
+        !options_valid(&known)) {
+        open_error_set("the path is missing or empty, or the options do not fit together");
+        return SAP_ERROR;
+    }
+    open_error_clear();
+    bool listening = open_error_listen(true);
+    int rc = open_path(path, &known, db_out);
+    (void)open_error_listen(listening);
     return rc;
 }

@@ -118,11 +118,24 @@ static void overwrite_in_place(int fd)
     }
 }
 
+bool disk_overwrites_in_place(int fd)
+{
+    struct statfs fs;
+
+    return fstatfs(fd, &fs) == 0 && (fs.f_type == EXT4_SUPER_MAGIC || fs.f_type == TMPFS_MAGIC);
+}
+
 #else
 
 static void overwrite_in_place(int fd)
 {
     (void)fd;
+}
+
+bool disk_overwrites_in_place(int fd)
+{
+    (void)fd;
+    return false;
 }
 
 #endif
@@ -293,6 +306,20 @@ int disk_read(DiskFile *file, uint64_t offset, void *out, size_t len)
         }
     }
     return result_of(err);
+}
+
+int disk_claim(DiskFile *file, uint64_t from, uint64_t to)
+{
+    uint8_t bytes[DISK_ALIGN];
+    int rc = SAP_OK;
+
+    while (rc == SAP_OK && from < to) {
+        size_t len = to - from < sizeof bytes ? (size_t)(to - from) : sizeof bytes;
+        rc = disk_read(file, from, bytes, len);
+        rc = rc == SAP_OK ? disk_write(file, from, bytes, len) : rc;
+        from += len;
+    }
+    return rc;
 }
 
 /* 0 or an errno. */

@@ -72,6 +72,14 @@ void disk_room_release(Buf *room);
 /* Zeros for the bytes from..to. */
 int disk_write_zeros(DiskFile *file, uint64_t from, uint64_t to);
 
+/* Whether what the file has can be overwritten without room, holes apart: its file system writes blocks
+ * in place and shares none with other files. False also where that is not known. */
+bool disk_overwrites_in_place(int fd);
+
+/* Writes the bytes from..to as they are, so that overwriting them finds room. They are the same whatever
+ * comes of it. */
+int disk_claim(DiskFile *file, uint64_t from, uint64_t to);
+
 /* SAP_CORRUPT: the file ends before `len` bytes. */
 int disk_read(DiskFile *file, uint64_t offset, void *out, size_t len);
 

@@ -181,6 +181,18 @@ void pager_capture(Pager *pager, uint64_t *used_out, uint64_t *dirty_out)
     atomic_store_relaxed(&pager->dirty_count, 0);
 }
 
+void pager_unwritten(const Pager *pager, const PageLevel *level, uint64_t *bits_out)
+{
+    for (size_t i = 0; i < pager->track_words; i++) {
+        bits_out[i] = pager->dirty[i] & pager->used[i];
+    }
+    for (uint32_t pgno = level->taken; pgno != 0; pgno = page_info(pager, pgno)->next) {
+        for (uint32_t i = 0; i < page_info(pager, pgno)->pages; i++) {
+            arena_set_bit(bits_out, pgno + i);
+        }
+    }
+}
+
 void pager_uncapture(Pager *pager, const uint64_t *dirty, size_t words)
 {
     SAP_ASSERT(words <= pager->track_words);

@@ -98,6 +98,9 @@ int pager_adopt(Pager *pager, uint32_t high, uint64_t *used, uint64_t *dirty, si
 /* No write transaction is open: the pages in use at the newest commit, and those of them written since the last capture, into
  * arrays of pager->track_words; the next capture counts from here. */
 void pager_capture(Pager *pager, uint64_t *used_out, uint64_t *dirty_out);
+/* What the next capture would write if the transaction of `level` were committed: sets bits of
+ * pager->track_words. */
+void pager_unwritten(const Pager *pager, const PageLevel *level, uint64_t *bits_out);
 /* No write transaction is open: nothing came of that capture, whose `dirty` this is. The next one has
  * its pages too, as far as they are still in use then. */
 void pager_uncapture(Pager *pager, const uint64_t *dirty, size_t words);

@@ -179,6 +179,17 @@ static int open_spare(const char *name, Segment *segment)
     return fill(&segment->file, size, segment->size);
 }
 
+/* A segment that was there when the log was opened may share its blocks with a copy: makes them its own,
+ * so that no group finds no room. */
+static int claim_segment(const Wal *wal, Segment *segment)
+{
+    if (segment->number > wal->last_found || disk_overwrites_in_place(segment->file.fd)) {
+        return SAP_OK;
+    }
+    int rc = disk_claim(&segment->file, 0, segment->size);
+    return rc == SAP_OK ? disk_sync(&segment->file) : rc;
+}
+
 /* A file of this name is left over from an attempt that failed. */
 static int create_segment(Wal *wal, const char *name, Segment *segment)
 {
@@ -203,6 +214,7 @@ static int make_segment(Wal *wal, uint64_t number, uint64_t size, Segment *segme
     }
     const char *path = (const char *)name.data;
     rc = number <= wal->last_file ? open_spare(path, &segment) : SAP_NOTFOUND;
+    rc = rc == SAP_OK ? claim_segment(wal, &segment) : rc;
     bool created = rc == SAP_NOTFOUND;
     if (created) {
         rc = create_segment(wal, path, &segment);
@@ -486,6 +498,7 @@ static int sort_files(Wal *wal, uint64_t start)
             wal->last_file = number;
         }
     }
+    wal->last_found = wal->last_file;
     buf_release(&name);
     buf_release(&numbers);
     return rc;

@@ -64,6 +64,7 @@ struct Wal {
 
     /* Only for the thread that is filing. */
     uint64_t first_file; /* the earliest segment there may be */
+    uint64_t last_found; /* last_file when the log was opened */
     uint64_t last_file;  /* what there is of current.number + 1 .. last_file is free and whole */
     bool names_dirty;    /* names were changed and the directory is not synced */
 };
