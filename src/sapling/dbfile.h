@@ -112,6 +112,7 @@ typedef struct DbFile {
 
     Mutex checkpointing; /* one checkpoint at a time; what follows is its holder's */
     Meta meta;           /* the newest on disk */
+    bool meta_doubtful;  /* while opening: that is not known, although it is closed */
     Meta before;         /* the one before it while `meta` waits for the log to be released */
     bool unreleased;
 

@@ -279,6 +279,7 @@ static int read_metas(DbFile *file)
     MetaState best = META_FOREIGN;
     uint32_t version = 0;
     uint64_t size = 0;
+    uint64_t closed[2] = {0}; /* numbers of closed metas, by their place */
     int rc = disk_size(&file->data, &size);
     for (uint64_t at = 0; at < FILE_HEADER && rc == SAP_OK && size >= at + META_SIZE;
          at += FILE_BLOCK) {
@@ -286,6 +287,9 @@ static int read_metas(DbFile *file)
         rc = disk_read(&file->data, at, block, sizeof block);
         MetaState state = rc == SAP_OK ? meta_decode(block, &meta, &version) : META_FOREIGN;
         best = state > best ? state : best;
+        if (state == META_VALID && meta.closed) {
+            closed[meta.number % 2] = meta.number;
+        }
         if (state == META_VALID && meta.number > file->meta.number) {
             file->meta = meta;
         }
@@ -307,6 +311,8 @@ static int read_metas(DbFile *file)
                              size, (uint64_t)file->meta.high * file->meta.page_size);
     }
     file->db_id = file->meta.db_id;
+    uint64_t before = file->meta.number - 1;
+    file->meta_doubtful = file->meta.closed && before > 0 && closed[before % 2] == before;
     return SAP_OK;
 }
 
@@ -588,8 +594,9 @@ static int recover(DbFile *file)
     int rc = read_log(file, &log);
     /* A process that died, or whose sync failed, may have left a header that is not on disk, and that
      * another sync would not bring there. What it does without is used again from here on. A closed
-     * one without a segment beside it is on disk: they are removed only then. */
-    if (rc == SAP_OK && (!file->meta.closed || log.files > 0)) {
+     * one without a segment beside it is on disk: they are removed only then. But one that follows
+     * another closed one had no segments (invariant 5). */
+    if (rc == SAP_OK && (!file->meta.closed || log.files > 0 || file->meta_doubtful)) {
         rc = checkpoint_write_meta(file, &file->meta);
         rc = rc == SAP_OK ? SAP_OK : dbfile_report_errno(file, rc, "cannot write its header");
     }

@@ -178,6 +178,41 @@ START_TEST(opening_a_closed_file_and_reading_it_writes_nothing)
 }
 END_TEST
 
+static void del(SapEnv *db, const char *key)
+{
+    SapTxnCtx *txn = NULL;
+
+    EXPECT_RC(sap_txn_begin_rc(db, NULL, 0, &txn), SAP_OK);
+    EXPECT_RC(sap_txn_del(txn, key, (uint32_t)strlen(key)), SAP_OK);
+    EXPECT_RC(sap_txn_commit(txn), SAP_OK);
+}
+
+/* On a full disk a closed header follows another, without a log between them: it may be one that a dead
+ * process had not synced. */
+START_TEST(closed_header_that_follows_another_is_on_disk_before_it_is_read)
+{
+    unsigned changes = 0;
+    SapEnv *db = file_bed_open(&bed);
+
+    put(db, "a");
+    put(db, "b");
+    put(db, "c");
+    file_bed_close(db);
+    atomic_store_relaxed(&disk_is_full, true);
+    db = file_bed_open(&bed);
+    del(db, "a");
+    del(db, "b");
+    file_bed_close(db);
+    atomic_store_relaxed(&disk_is_full, false);
+    disk_trace_set(count_change, &changes);
+    db = file_bed_open(&bed);
+    ck_assert_uint_eq(changes, 3); /* two copies of the header, and their sync */
+    ck_assert(has(db, "c") && !has(db, "b"));
+    file_bed_close(db);
+    disk_trace_set(NULL, NULL);
+}
+END_TEST
+
 #endif
 
 /* ---- Lost and left logs --------------------------------------------------------------------- */
@@ -666,6 +701,7 @@ int main(void)
     tcase_add_test(tcase, closed_database_can_be_copied_and_moved);
 #if SAP_FAULTS
     tcase_add_test(tcase, opening_a_closed_file_and_reading_it_writes_nothing);
+    tcase_add_test(tcase, closed_header_that_follows_another_is_on_disk_before_it_is_read);
     tcase_add_test(tcase, lock_counts_only_on_the_file_that_has_the_name);
 #endif
     tcase_add_test(tcase, log_lost_after_the_file_was_closed_and_opened_again_is_noticed);
