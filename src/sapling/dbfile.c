@@ -936,6 +936,7 @@ void dbfile_abandon(DbFile *file)
     SAP_ASSERT(env_is_foreign(file->env));
     if (file->data.fd >= 0) { /* else it was done already */
         disk_close(&file->data);
+        wal_abandon(file->wal);
         owner_abandon(&file->owner);
         arena_abandon(file->env->arena);
     }

@@ -236,8 +236,8 @@ void dbfile_settle(DbFile *file);
  * files are closed. Then, when the environment's pages are gone, the rest. */
 int dbfile_close(DbFile *file);
 void dbfile_free(DbFile *file);
-/* In a process that inherited it by fork(): closes its descriptors of data file and lock and gives up
- * the mapping. Takes no lock, waits for nobody and writes nothing. The objects stay: another thread of
+/* In a process that inherited it by fork(): closes its descriptors of data file, log and lock and gives
+ * up the mapping. Takes no lock, waits for nobody and writes nothing. The objects stay: another thread of
  * the parent may have been changing them when they were copied. */
 void dbfile_abandon(DbFile *file);
 void dbfile_free_texts(DbFile *file);

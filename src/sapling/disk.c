@@ -184,10 +184,13 @@ int disk_open_read(const char *path, DiskFile *file_out)
 
 void disk_close(DiskFile *file)
 {
-    if (file->fd >= 0) {
-        close(file->fd);
+    int fd = file->fd;
+
+    *file =
+        DISK_FILE_NONE; /* first: a child made meanwhile must not close what has the number then */
+    if (fd >= 0) {
+        close(fd);
     }
-    *file = DISK_FILE_NONE;
 }
 
 static void set_direct(DiskFile *file, bool direct)

@@ -616,6 +616,19 @@ void wal_close(Wal *wal)
     free_wal(wal);
 }
 
+void wal_abandon(Wal *wal)
+{
+    if (wal == NULL) {
+        return;
+    }
+    /* The parent may have been between the two steps by which the ready one becomes the current. */
+    bool both = wal->ready.file.fd == wal->current.file.fd;
+    disk_close(&wal->current.file);
+    if (!both) {
+        disk_close(&wal->ready.file);
+    }
+}
+
 /* Waits until everything is on disk. The mutex is held, and given up meanwhile. The writer lock is
  * held too, so that nothing is appended in between and nobody leads afterwards. */
 static int flush_locked(Wal *wal)

@@ -81,6 +81,10 @@ bool wal_failure(Wal *wal, uint64_t *segment_out, int *err_out);
  */
 void wal_close(Wal *wal);
 
+/* In a process that inherited it by fork(): closes its descriptors of segments. Takes no lock, and leaves
+ * the object; a segment that another thread of the parent was making stays open. */
+void wal_abandon(Wal *wal);
+
 /* Room for one record of `len` bytes; replaces an earlier reservation that was not used. The writer
  * lock is held. SAP_FULL, SAP_NOMEM: there is none, nothing happened. SAP_IO: final. */
 int wal_reserve(Wal *wal, size_t len);

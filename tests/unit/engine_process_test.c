@@ -246,6 +246,58 @@ static void expect_busy(void *unused)
     file_bed_expect_message(&bed, "open already, by process");
 }
 
+/* Descriptors of this process that are open on a file whose path begins with `path`. */
+static unsigned descriptors_of(const char *path)
+{
+    DIR *dir = opendir("/proc/self/fd");
+    unsigned count = 0;
+
+    EXPECT(dir != NULL, "no /proc/self/fd");
+    for (const struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir)) {
+        char target[FILES_PATH_MAX + 64] = "";
+        if (readlinkat(dirfd(dir), entry->d_name, target, sizeof target - 1) > 0 &&
+            strncmp(target, path, strlen(path)) == 0) {
+            count++;
+        }
+    }
+    closedir(dir);
+    return count;
+}
+
+static void close_inherited_db(void *db)
+{
+    EXPECT(descriptors_of(bed.path) >= 3, "data, lock and log were open");
+    EXPECT_RC(sap_db_close((SapEnv *)db), SAP_OK);
+    EXPECT(descriptors_of(bed.path) == 0, "%u are open", descriptors_of(bed.path));
+}
+
+static void close_inherited_queue(void *queue)
+{
+    EXPECT(descriptors_of(bed.path) >= 3, "data, lock and log were open");
+    EXPECT_RC(sap_queue_close((SapQueue *)queue), SAP_OK);
+    EXPECT(descriptors_of(bed.path) == 0, "%u are open", descriptors_of(bed.path));
+}
+
+START_TEST(closing_in_another_process_leaves_no_descriptor_open_there)
+{
+    SapEnv *db = file_bed_open(&bed);
+    tx_db_set(db, 0, "a", "1");
+    files_in_child(close_inherited_db, db);
+    EXPECT_RC(sap_db_sync(db), SAP_OK); /* another segment, and one that is made ready */
+    tx_db_set(db, 0, "b", "2");
+    files_in_child(close_inherited_db, db);
+    tx_db_set(db, 0, "c", "3");
+    file_bed_close(db);
+    SapQueueOptions options = {.size = sizeof options, .file = &bed.options};
+    SapQueue *queue = NULL;
+    EXPECT_RC(sap_queue_open(bed.path, &options, &queue), SAP_OK);
+    EXPECT_RC(sap_queue_push(queue, "x", 1, NULL, NULL), SAP_OK);
+    files_in_child(close_inherited_queue, queue);
+    EXPECT_RC(sap_queue_push(queue, "y", 1, NULL, NULL), SAP_OK);
+    EXPECT_RC(sap_queue_close(queue), SAP_OK);
+}
+END_TEST
+
 START_TEST(closing_in_another_process_leaves_the_file_locked)
 {
     SapEnv *db = file_bed_open(&bed);
@@ -614,6 +666,7 @@ int main(void)
     tcase_add_test(tcase, no_file_of_a_database_is_on_a_standard_descriptor);
     tcase_add_test(tcase, in_another_process_every_call_is_an_error_and_changes_nothing);
     tcase_add_test(tcase, closing_in_another_process_leaves_the_file_locked);
+    tcase_add_test(tcase, closing_in_another_process_leaves_no_descriptor_open_there);
     tcase_add_test(tcase, a_child_keeps_nobody_from_opening_a_file_that_its_parent_closed);
     tcase_add_test(tcase, a_db_in_memory_is_copied_and_both_copies_go_on);
     tcase_add_test(tcase, a_db_in_an_arena_over_a_file_stays_its_openers);
