@@ -424,8 +424,10 @@ const Command commands[] = {
       "printf 'two\\nlines' | sapling queue push work.db --raw --delay 1h"},
      "  Prints the number of each message once it is on disk. - is one message for each line of\n"
      "  standard input. All arguments are one commit, and so are the lines that come together.\n"
-     "  A delayed message has the number of its timer, and gets another one when it comes.\n",
-     {EXIT_CONFLICT, EXIT_CORRUPT},
+     "  A delayed message has the number of its timer, and gets another one when it comes.\n"
+     "  Interrupted while it reads lines, it ends after those that it has read; a line that has\n"
+     "  not ended is not pushed.\n",
+     {EXIT_CONFLICT, EXIT_CORRUPT, EXIT_INTERRUPTED},
      queue_push_verb},
     {"queue",
      "peek",

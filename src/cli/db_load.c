@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +18,7 @@
 #include "common/fd.h"
 #include "wit_schema_dbis.h"
 
-enum { BATCH_ROWS = 10000, BATCH_BYTES = 8 << 20, TEXT = 400, POLL_MS = 100 };
+enum { BATCH_ROWS = 10000, BATCH_BYTES = 8 << 20, TEXT = 400 };
 
 typedef struct Pending {
     size_t key_at; /* in `bytes` */
@@ -326,19 +325,9 @@ static int load_rows(Load *load)
 
 /* ---- The call ---------------------------------------------------------------------------------- */
 
-/* Input that does not come is waited for in small parts, to see an interruption. */
 static long read_input(void *ctx, void *bytes, size_t len)
 {
-    const int *fd = (const int *)ctx;
-    struct pollfd wait = {.fd = *fd, .events = POLLIN};
-
-    while (poll(&wait, 1, POLL_MS) <= 0) {
-        if (interrupt_pending()) {
-            errno = EINTR;
-            return -1;
-        }
-    }
-    return read(*fd, bytes, len);
+    return interrupt_read(*(const int *)ctx, bytes, len);
 }
 
 static int csv_columns(const Call *call, CsvColumns *columns, Buf *join, Buf *delimiter)

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,7 +18,7 @@
 #include "sapling/owner.h"
 #include "sapling/sapling.h"
 
-enum { MAGIC_LEN = 8, PIECE = 64 << 10, MESSAGE = 400, POLL_MS = 100 };
+enum { MAGIC_LEN = 8, PIECE = 64 << 10, MESSAGE = 400 };
 
 static const char stream_magic[] = "SAPSTRM1";
 
@@ -78,11 +77,7 @@ static size_t read_some(Restore *restore, void *bytes, size_t len)
         to[done++] = restore->start[restore->start_used++];
     }
     while (done < len && !interrupt_pending()) {
-        struct pollfd wait = {.fd = restore->fd, .events = POLLIN};
-        if (poll(&wait, 1, POLL_MS) <= 0) {
-            continue;
-        }
-        ssize_t got = read(restore->fd, to + done, len - done);
+        ssize_t got = interrupt_read(restore->fd, to + done, len - done);
         if (got == 0) {
             break;
         }

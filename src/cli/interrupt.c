@@ -1,5 +1,7 @@
 #include "cli/interrupt.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -9,6 +11,8 @@
 
 #include "cli/output.h"
 #include "cli/target.h"
+
+enum { POLL_MS = 100 };
 
 static atomic_bool pending;
 static atomic_bool held;
@@ -107,6 +111,19 @@ void interrupt_hold(void)
 bool interrupt_pending(void)
 {
     return atomic_load(&pending);
+}
+
+ssize_t interrupt_read(int fd, void *bytes, size_t len)
+{
+    struct pollfd wait = {.fd = fd, .events = POLLIN};
+
+    while (poll(&wait, 1, POLL_MS) <= 0) {
+        if (interrupt_pending()) {
+            errno = EINTR;
+            return -1;
+        }
+    }
+    return read(fd, bytes, len);
 }
 
 void interrupt_child(pid_t group)

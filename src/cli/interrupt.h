@@ -11,6 +11,7 @@
 #define SAPLING_CLI_INTERRUPT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 /* Before any other thread begins. `json`: how an interruption is told. */
@@ -19,6 +20,10 @@ void interrupt_install(bool json);
 /* From now on the first signal only sets the mark. */
 void interrupt_hold(void);
 bool interrupt_pending(void);
+
+/* read(), for work that holds the signal: input that does not come is waited for in small parts. EINTR:
+ * interrupted. */
+ssize_t interrupt_read(int fd, void *bytes, size_t len);
 
 /* The group of processes that the held signal is passed on to, and that a second one kills before it
  * ends this process; also if it has come already. 0: none any more. */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/db.h"
+#include "cli/interrupt.h"
 #include "cli/queue.h"
 
 enum { READ_SIZE = 64 << 10, BATCH_MOST = 1000 };
@@ -81,7 +82,7 @@ static int read_more(const Push *push, Buf *in, bool *ended_out)
     if (buf_reserve(in, READ_SIZE) != SAP_OK) {
         return ui_no_memory(push->call->ui);
     }
-    ssize_t got = read(STDIN_FILENO, in->data + in->len, READ_SIZE);
+    ssize_t got = interrupt_read(STDIN_FILENO, in->data + in->len, READ_SIZE);
     if (got < 0 && errno != EINTR) {
         return ui_fail(push->call->ui, EXIT_FAILED, NULL, "cannot read standard input: %s",
                        strerror(errno));
@@ -133,11 +134,16 @@ static int push_lines(const Push *push)
     bool ended = false;
     int code = EXIT_DONE;
 
-    while (!ended && code == EXIT_DONE) {
+    interrupt_hold();
+    while (!ended && code == EXIT_DONE && !interrupt_pending()) {
         code = read_more(push, &in, &ended);
         code = code == EXIT_DONE ? push_whole_lines(push, &in, ended) : code;
     }
     buf_release(&in);
+    if (code == EXIT_DONE && !ended) {
+        code = ui_fail(push->call->ui, EXIT_INTERRUPTED,
+                       "the messages whose numbers were printed are in the queue", "interrupted");
+    }
     return code;
 }
 

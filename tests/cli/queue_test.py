@@ -417,6 +417,21 @@ class Pop(QueueCase):
             self.assertEqual(self.end(process, 130), ("", "sapling: interrupted\n"))
             self.assertFalse(os.path.exists(self.path("a.db.sock")))
 
+    def test_a_push_of_lines_that_is_interrupted_leaves_one_file_with_what_it_has_said(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            name = f"{number.name}.db"
+            process = self.start("queue", "push", name, "-")
+            process.stdin.write(b"one\ntwo\nnot a li")
+            process.stdin.flush()
+            self.assertEqual([process.stdout.readline() for _ in range(2)], [b"1\n", b"2\n"])
+            process.send_signal(number)
+            self.assertEqual(process.wait(30), 130)
+            self.assertEqual(process.stdout.read(), b"")
+            self.assertEqual(process.stderr.read(), b"sapling: interrupted\n"
+                             b"the messages whose numbers were printed are in the queue\n")
+            self.assertEqual([file for file in os.listdir(self.dir) if file.startswith(number.name)], [name])
+            self.assertEqual(self.queue("pop", name, "--count", "9"), "one\ntwo\n")
+
     def test_what_cannot_be_printed_is_put_back_untried(self):
         self.queue("push", "a.db", "-", stdin="".join(f"{i}\n" for i in range(300)))
         result = subprocess.run([command_test.COMMAND, "queue", "pop", "a.db", "--count", "50"], cwd=self.dir,
