@@ -469,8 +469,23 @@ static int replay_record(void *ctx, uint64_t lsn, Slice record)
     return rc;
 }
 
+/* A file that was not closed and has no log at all was most likely moved or copied without it. */
+static int refuse_missing_log(DbFile *file, const WalRecovery *log)
+{
+    return dbfile_report(file, SAP_CORRUPT,
+                         "it was not closed, and its log is missing, from segment %" PRIu64
+                         " on: how many commits are in that cannot be known. If the file was moved "
+                         "or copied, its log OLDNAME-wal.* probably still lies beside its former "
+                         "name: rename it to %s-wal.* and open the file again, before you try "
+                         "anything else",
+                         log->segment, file->path);
+}
+
 static int refuse_log(DbFile *file, const WalRecovery *log)
 {
+    if (log->end == WAL_END_MISSING && log->files == 0) {
+        return refuse_missing_log(file, log);
+    }
     if (log->lost_groups == 0) {
         return dbfile_report(file, SAP_CORRUPT,
                              "damaged: the log in segment %" PRIu64 " at byte %" PRIu64

@@ -640,6 +640,28 @@ START_TEST(missing_segment_of_the_log_is_refused)
 }
 END_TEST
 
+START_TEST(file_moved_without_its_log_is_refused_with_what_to_move)
+{
+    char first[FILES_PATH_MAX];
+    char hint[2 * FILES_PATH_MAX];
+
+    make_unclosed(&bed, 6, 100);
+    ck_assert_uint_eq(segments_in_use(&bed, segments, 64), 1);
+    memcpy(first, bed.path, sizeof first);
+    snprintf(bed.path, sizeof bed.path, "%s/moved", bed.dir);
+    ck_assert_int_eq(rename(first, bed.path), 0);
+    snprintf(hint, sizeof hint,
+             "OLDNAME-wal.* probably still lies beside its former name: rename it to "
+             "%s-wal.* and open the file again, before you try anything else",
+             bed.path);
+    expect_refused(SAP_CORRUPT, hint);
+    expect_refused(SAP_CORRUPT, "`sapling db recover`");
+    snprintf(hint, sizeof hint, "%s%s", bed.path, segments[0] + strlen(first));
+    ck_assert_int_eq(rename(segments[0], hint), 0);
+    file_bed_close(file_bed_open(&bed));
+}
+END_TEST
+
 START_TEST(log_of_another_database_is_refused)
 {
     FileBed other;
@@ -1336,6 +1358,7 @@ int main(void)
     tcase_add_test(tcase, truncated_data_file_is_refused);
     tcase_add_test(tcase, truncated_log_is_refused);
     tcase_add_test(tcase, missing_segment_of_the_log_is_refused);
+    tcase_add_test(tcase, file_moved_without_its_log_is_refused_with_what_to_move);
     tcase_add_test(tcase, log_of_another_database_is_refused);
     tcase_add_test(tcase, torn_end_of_the_log_is_cut_and_reported);
     tcase_add_test(tcase, damage_within_the_log_is_refused);
