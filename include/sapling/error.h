@@ -20,7 +20,8 @@ extern "C" {
     X(SAP_OK, 0, "success")                                                                   \
     X(SAP_NOTFOUND, 1, "not found: no such row or file, or no further row")                   \
     X(SAP_ERROR, 2, "misuse of the call: check its arguments and the state of its objects")   \
-    X(SAP_FULL, 3, "no room: a key or value above its limit, or storage at its maximum size") \
+    X(SAP_FULL, 3,                                                                            \
+      "no room: a key or value above its limit, storage at its maximum size, or a full disk") \
     X(SAP_READONLY, 4, "write through a read-only transaction or handle")                     \
     X(SAP_BUSY, 5, "in use: by another transaction, or the file by another process")          \
     X(SAP_EXISTS, 6, "the key, file or object exists already")                                \
