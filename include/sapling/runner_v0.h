@@ -60,7 +60,8 @@
  * A runner does one thing at a time. While it polls, ticks or runs a step, and from start to join
  * of a worker's thread, poll_inbox, run_step, worker_tick, worker_start and both shutdowns return
  * SAP_BUSY and change nothing, whoever calls them: its handler, a hook, a sink, is_local, the
- * forwarder, another thread. (Another thread may shut a started worker down: that joins it first.)
+ * forwarder, another thread. (Another thread may shut a started worker down: that joins it first.
+ * worker_start of one that was started is SAP_ERROR.)
  * Other runners, also of the same inbox, are not concerned. */
 #ifndef SAPLING_RUNNER_V0_H
 #define SAPLING_RUNNER_V0_H
