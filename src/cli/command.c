@@ -451,6 +451,11 @@ static const Command *find_command(const Parse *parse, int *at, int *code_out)
         return NULL;
     }
     word = parse->argv[(*at)++];
+    if (strcmp(word, "version") == 0) {
+        help_version(ui);
+        *code_out = ui_finish(ui);
+        return NULL;
+    }
     if (help_is_group(word)) {
         group = word;
         if (*at >= parse->argc || strcmp(parse->argv[*at], "--help") == 0 ||

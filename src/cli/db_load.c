@@ -265,6 +265,17 @@ static int begin_table(Load *load)
     return rc == SAP_OK ? EXIT_DONE : db_failed(load->call, load->path, load->access, rc);
 }
 
+/* The input ends with an error, after line 0 if it never came to one. */
+static int broken_input(const Load *load)
+{
+    const Ui *ui = load->call->ui;
+    uint64_t line = load->rows.line;
+
+    return line == 0 ? ui_fail(ui, EXIT_FAILED, NULL, "%s: %s", load->input, load->rows.why)
+                     : ui_fail(ui, EXIT_FAILED, NULL, "%s:%" PRIu64 ": %s", load->input, line,
+                               load->rows.why);
+}
+
 static int interrupted(Load *load)
 {
     char hint[TEXT];
@@ -311,10 +322,7 @@ static int load_rows(Load *load)
             }
             code = commit(load);
             progress_end(&load->progress);
-            return code != EXIT_DONE
-                       ? code
-                       : ui_fail(load->call->ui, EXIT_FAILED, NULL, "%s:%" PRIu64 ": %s",
-                                 load->input, load->rows.line, load->rows.why);
+            return code != EXIT_DONE ? code : broken_input(load);
         case ROW_END:
             code = make_table(load);
             return code == EXIT_DONE ? commit(load) : code;
@@ -448,7 +456,8 @@ static int open_input(const Call *call, const char *name, int *fd_out)
     }
     if (fstat(*fd_out, &st) == 0 && S_ISDIR(st.st_mode)) {
         (void)close(*fd_out);
-        return ui_fail(call->ui, EXIT_FAILED, NULL, "cannot read %s: it is a directory", name);
+        return ui_fail(call->ui, EXIT_FAILED, NULL, "cannot read %s: it is a directory",
+                       name != NULL ? name : "standard input");
     }
     return EXIT_DONE;
 }

@@ -239,8 +239,11 @@ static int show_letter(const AccessLetter *letter, void *ctx)
 
 static int no_such_letter(const Call *call, uint64_t number)
 {
-    return ui_fail(call->ui, EXIT_NOT_FOUND, "see which there are: sapling queue dlq list",
-                   "there is no dead letter %" PRIu64, number);
+    char hint[256];
+
+    (void)snprintf(hint, sizeof hint, "see which there are: sapling queue dlq list %.200s",
+                   call_operand(call, 0));
+    return ui_fail(call->ui, EXIT_NOT_FOUND, hint, "there is no dead letter %" PRIu64, number);
 }
 
 int queue_dlq_show_verb(const Call *call)

@@ -248,13 +248,16 @@ static void say_failed(const Run *run, bool dead)
 {
     const Ui *ui = run->pop->call->ui;
     char how[64];
+    char hint[256];
 
+    (void)snprintf(hint, sizeof hint, "look at it: sapling queue dlq list %.200s",
+                   call_operand(run->pop->call, 0));
     if (WIFSIGNALED(run->status)) {
         (void)snprintf(how, sizeof how, "was killed by signal %d", WTERMSIG(run->status));
     } else {
         (void)snprintf(how, sizeof how, "failed with exit code %d", WEXITSTATUS(run->status));
     }
-    (void)ui_fail(ui, EXIT_FAILED, dead ? "look at it: sapling queue dlq list" : NULL,
+    (void)ui_fail(ui, EXIT_FAILED, dead ? hint : NULL,
                   "the command %s: message %" PRIu64 " is %s after attempt %" PRIu32, how,
                   queue_number(run->message->seq), dead ? "given up" : "put back",
                   run->message->attempts);

@@ -201,7 +201,15 @@ class Help(Case):
             self.assertEqual(self.ok("queue"), self.ok(*words))
         with open(os.path.join(ROOT, "VERSION"), encoding="utf-8") as file:
             self.assertEqual(self.ok("--version").decode(), f"sapling {file.read().strip()}\n")
+        self.assertEqual(self.ok("version"), self.ok("--version"))
         self.assertIn("version", json.loads(self.ok("--json", "--version")))
+
+    def test_input_that_cannot_be_read_is_named_without_a_line(self):
+        for shell, why in (("<&-", "stdin: cannot be read: Bad file descriptor"),
+                           ("< .", "cannot read standard input: it is a directory")):
+            result = subprocess.run(["sh", "-c", f"'{COMMAND}' db load a.db {shell}"], cwd=self.dir, env=self.env,
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, check=False)
+            self.assertEqual((result.returncode, result.stderr.decode()), (1, f"sapling: {why}\n"))
 
     def test_near_names_are_suggested(self):
         self.fails(2, r"no such command: db scna\ndid you mean: sapling db scan", "db", "scna")

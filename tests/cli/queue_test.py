@@ -507,7 +507,7 @@ class Exec(QueueCase):
                          [(2, "good", 0), (3, "bad", 1)])
         self.fails(1, r"was killed by signal 9: message 3 is put back after attempt 2", "queue", "pop", "a.db",
                    "--count", "2", *FOUR_AT_ONCE, "--exec", 'grep -q good || kill -9 $$')
-        self.fails(1, r"(?s)put back after attempt 3.*message 5 is given up after attempt 4\nlook at it: sapling",
+        self.fails(1, r"(?s)put back after attempt 3.*message 5 is given up after attempt 4\nlook at it: sapling queue dlq list a.db",
                    "queue", "pop", "a.db", "--count", "9", *FOUR_AT_ONCE, "--exec", "exit 1")
         stat = self.stat()
         self.assertEqual((stat["ready"], stat["leased"], stat["dead_letters"]), (0, 0, 1))
@@ -777,7 +777,7 @@ class Letters(QueueCase):
                                               "payload")],
                          ["default", 5, "normal", 1003, "exit code 3", 4, "order-7", "tr", "lines\nof text"])
         self.assertEqual(self.objects("dlq list", "a.db"), [letter])
-        self.fails(3, r"there is no dead letter 4\nsee which there are", "queue", "dlq", "show", "a.db", "4")
+        self.fails(3, r"there is no dead letter 4\nsee which there are: sapling queue dlq list a.db", "queue", "dlq", "show", "a.db", "4")
 
     def test_they_are_replayed_with_all_attempts_before_them(self):
         self.dead("a.db", "a", "b", "c")
