@@ -136,8 +136,8 @@ static int explain_no_memory(const Ui *ui)
     return ui_no_memory(ui);
 }
 
-/* Says why the file could not be opened. What is looked at here only chooses the words. */
-static int explain_open(const Call *call, const char *path, int rc, Orphan orphan,
+/* Says why the file could not be opened, by a verb that makes it if there is none: `makes`. What is looked at here only chooses the words. */
+static int explain_open(const Call *call, const char *path, bool makes, int rc, Orphan orphan,
                         const Access *access)
 {
     struct stat st;
@@ -174,6 +174,10 @@ static int explain_open(const Call *call, const char *path, int rc, Orphan orpha
         return ui_fail(call->ui, EXIT_NOT_FOUND, "make that file, or name another", "%s",
                        access_message(access));
     }
+    if (rc == SAP_NOTFOUND && makes) {
+        return file_missing(call->ui, path, queue ? "file" : "database",
+                            "and none can be made in its directory: name a file elsewhere");
+    }
     if (rc == SAP_NOTFOUND) {
         (void)snprintf(hint, sizeof hint, "make one: sapling %s %.200s %s",
                        queue ? "queue push" : "db put", path, queue ? "MESSAGE" : "KEY VALUE");
@@ -207,7 +211,8 @@ int file_open(const Call *call, const char *path, const AccessOptions *options, 
         interrupt_say_goodbye(end_serving, *access_out);
         return EXIT_DONE;
     }
-    int code = explain_open(call, path, rc, orphan, *access_out);
+    int code =
+        explain_open(call, path, (options->flags & ACCESS_CREATE) != 0, rc, orphan, *access_out);
     (void)access_discard(*access_out);
     *access_out = NULL;
     return code;

@@ -211,6 +211,10 @@ class Help(Case):
                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, check=False)
             self.assertEqual((result.returncode, result.stderr.decode()), (1, f"sapling: {why}\n"))
 
+    def test_no_hint_is_the_command_that_was_run(self):
+        for words in (("db", "put", "/proc/x.db", "k", "v"), ("queue", "push", "/proc/x.db", "k")):
+            self.fails(3, r"/proc/x.db\nand none can be made in its directory: name a file elsewhere", *words)
+
     def test_near_names_are_suggested(self):
         self.fails(2, r"no such command: db scna\ndid you mean: sapling db scan", "db", "scna")
         self.fails(2, r"no such command: bd\ndid you mean: sapling db", "bd")
