@@ -141,7 +141,7 @@ static int read_marker(SapStoreTxn *txn, const MetaCheck *check)
 
 bool meta_is_marker(Slice key, Slice val)
 {
-    MetaKey marker_key = make_meta_key(WIT_STORE_META_ROW_MARKER);
+    MetaKey marker_key = meta_key(WIT_STORE_META_ROW_MARKER);
     WitStoreMarker marker;
     if (key.len != sizeof marker_key.bytes || memcmp(key.data, marker_key.bytes, key.len) != 0 ||
         wit_store_marker_decode(val.data, val.len, &marker, NULL) != SAP_OK) {
