@@ -4,6 +4,7 @@
 #include "common/bytes.h"
 #include "common/fault.h"
 #include "common/mem.h"
+#include "sapling/arena_impl.h"
 #include "support/choice.h"
 #include "support/expect.h"
 #include "support/files.h"
@@ -312,6 +313,15 @@ START_TEST(snapshots_are_whole_beside_durable_commits_and_checkpoints)
 }
 END_TEST
 
+/* Bulk commits claim their room, and wait for the checkpoint that runs beside them. */
+START_TEST(snapshots_are_whole_where_files_share_blocks)
+{
+    arena_file_never_shared = true;
+    run_bank(SAP_SYNC_COMMIT, 4);
+    arena_file_never_shared = false;
+}
+END_TEST
+
 START_TEST(snapshots_are_whole_beside_periodic_syncs_and_checkpoints)
 {
     run_bank(SAP_SYNC_PERIODIC, 2);
@@ -457,6 +467,7 @@ int main(void)
 
     tcase_set_timeout(tcase, TIMEOUT_S);
     tcase_add_test(tcase, snapshots_are_whole_beside_durable_commits_and_checkpoints);
+    tcase_add_test(tcase, snapshots_are_whole_where_files_share_blocks);
     tcase_add_test(tcase, snapshots_are_whole_beside_periodic_syncs_and_checkpoints);
     tcase_add_test(tcase, snapshots_are_whole_beside_unsynced_commits_and_checkpoints);
 #if SAP_FAULTS

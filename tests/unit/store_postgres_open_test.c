@@ -469,8 +469,7 @@ START_TEST(an_address_that_is_none_is_invalid)
                                          "sslmode=bad",
                                          "connect_timeout=soon"};
     static const char *const schemas[] = {"", "pg_catalog", "a%00b",
-                                          "s23456789012345678901234567890123456789012345678901234"
-                                          "567890123456789"};
+                                          "s2345678901234567890123456789012345678901234567890"};
     if (!is_there) {
         return;
     }
