@@ -301,7 +301,8 @@ typedef struct SapStorePrefix {
 /* Waits until a commit after `version_seen` has written or deleted a row of the prefix, for at most
  * timeout_ns. `kind` is that of the read that follows: a SAP_STORE_READ_DURABLE wait returns when such
  * a commit is durable, others as soon as it has happened. SAP_OK: look at the rows, which alone say
- * what changed; it may be returned without a change. SAP_NOTFOUND: the time has passed. On memory:
+ * what changed; it may be returned without a change, and on a server it is, every 500 ms, since a wake-up
+ * may be lost: who wants to give up keeps a time of its own. SAP_NOTFOUND: the time has passed. On memory:
  * nothing runs while one waits, so it returns at once. */
 SAP_API int sap_store_wait(SapStore *store, SapStoreKind kind, const SapStorePrefix *prefix,
                            uint64_t version_seen, uint64_t timeout_ns);

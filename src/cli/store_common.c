@@ -25,7 +25,7 @@ int store_place(const Call *call, const char *url, StorePlace *place_out)
         *place_out = STORE_ON_SERVER;
         return EXIT_DONE;
     }
-    if (strncmp(url, file_scheme, strlen(file_scheme)) != 0) {
+    if (strncmp(url, file_scheme, strlen(file_scheme)) != 0 || strstr(url, "://") != NULL) {
         return call_usage(
             call, "'%s' is not a store: use sapling:PATH or postgres://USER@HOST/DATABASE", shown);
     }

@@ -125,7 +125,7 @@ static int open_scheme(const char *url, const SapStoreOptions *options, SapStore
         return memory_store_open(name, store_out);
     }
     name = after_scheme(url, "sapling:");
-    if (name != NULL) {
+    if (name != NULL && strstr(name, "://") == NULL) {
         return file_store_open(name, options, store_out);
     }
     if (pg_url_is(url)) {
@@ -138,14 +138,6 @@ static int open_scheme(const char *url, const SapStoreOptions *options, SapStore
         text, sizeof text,
         "%.100s: not a store: use sapling:PATH, postgres://USER@HOST/DATABASE or memory:", shown);
     return refuse_open(options, SAP_INVALID, text);
-}
-
-static void set_options(SapStore *store, const SapStoreOptions *options)
-{
-    store->hook = options->hook;
-    store->hook_ctx = options->hook_ctx;
-    store->on_message = options->on_message;
-    store->message_ctx = options->message_ctx;
 }
 
 static void free_tables(uint32_t *tables, uint32_t count)
@@ -180,6 +172,8 @@ static int open_with(const char *url, const SapStoreOptions *options, uint32_t *
         return rc;
     }
     store->process = owner_process();
+    store->on_message = options->on_message; /* an open that waits says so */
+    store->message_ctx = options->message_ctx;
     store->tables = tables;
     store->table_count = options->table_count;
     rc = check_own_rows(store, url, options, start_time);
@@ -193,8 +187,11 @@ static int open_with(const char *url, const SapStoreOptions *options, uint32_t *
         (void)sap_store_close(store);
         return rc;
     }
+    uint64_t connects = relaxed_load(&store->counts.connects);
     memset(&store->counts, 0, sizeof store->counts); /* from here on they are the caller's */
-    set_options(store, options);
+    relaxed_store(&store->counts.connects, connects);
+    store->hook = options->hook;
+    store->hook_ctx = options->hook_ctx;
     *store_out = store;
     return SAP_OK;
 }

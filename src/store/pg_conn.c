@@ -83,10 +83,23 @@ static bool is_demoted(const char *state)
     return strcmp(state, "25006") == 0 || strcmp(state, "0A000") == 0;
 }
 
+/* Where libpq guesses that the server has crashed, but has said why it ended the session. */
+static const char *text_of_end(const char *state)
+{
+    if (strcmp(state, "25P03") == 0) {
+        return "the transaction made no call for 5 s, and the server ended it: make it shorter";
+    }
+    if (strcmp(state, "57P01") == 0) {
+        return "the server is being shut down, or its administrator has ended the connection";
+    }
+    return NULL;
+}
+
 static int note_error(PgConn *conn, const PGresult *result)
 {
     const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-    const char *text = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+    const char *text = state == NULL ? NULL : text_of_end(state);
+    text = text == NULL ? PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY) : text;
     (void)snprintf(conn->sqlstate, sizeof conn->sqlstate, "%s", state == NULL ? "" : state);
     copy_on_one_line(conn->text, sizeof conn->text,
                      text == NULL ? PQresultErrorMessage(result) : text);
@@ -461,6 +474,7 @@ static const char *advice_for(const char *text)
         {"does not support SSL", "the server speaks no TLS: use another sslmode"},
         {"pg_hba.conf", "let the server's pg_hba.conf admit this user from this host"},
         {"does not exist", "create it, or correct the url"},
+        {"invalid response", "host and port may name another server than PostgreSQL"},
         {"invalid ", "correct this parameter of the url"},
         {"too many clients", "raise max_connections, or lower `pool`"},
         {"remaining connection slots", "raise max_connections, or lower `pool`"},
@@ -471,13 +485,14 @@ static const char *advice_for(const char *text)
         {"shutting down", "wait until the server is ready"},
         {"session is read-only", "connect to the primary"},
         {"server is in hot standby", "connect to the primary"},
+        {"Is the server running", "start it, or correct the url"},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         if (strstr(text, known[i].part) != NULL) {
             return known[i].advice;
         }
     }
-    return "is the server running there?";
+    return "check the url, and that the server runs";
 }
 
 /* libpq gives no SQLSTATE for a connection that was refused: the words decide. */
@@ -500,6 +515,7 @@ static int code_of_refusal(const char *text)
         {"no password supplied", SAP_INVALID},
         {"does not support SSL", SAP_INVALID},
         {"certificate", SAP_INVALID},
+        {"invalid response", SAP_IO},
         {"invalid ", SAP_INVALID},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {

@@ -45,9 +45,11 @@ static bool has_name(const char *param, const char *name)
 
 static bool is_harmless(const char *param)
 {
-    static const char *const names[] = {"host",   "hostaddr", "port", "dbname",
-                                        "user",   "schema",   "pool", "lock_timeout_ms",
-                                        "sslmode"};
+    static const char *const names[] = {"host",    "hostaddr",
+                                        "port",    "dbname",
+                                        "user",    "schema",
+                                        "pool",    "lock_timeout_ms",
+                                        "sslmode", "statement_timeout_ms"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (has_name(param, names[i])) {
             return true;
@@ -70,22 +72,35 @@ static void append_params(Text *text, const char *params)
     }
 }
 
+/* A text that is not a url may still hold a password: its beginning says enough. */
+static void append_beginning(Text *text, const char *from)
+{
+    size_t len = strcspn(from, ":= ");
+    append_text(text, from, len);
+    if (from[len] != '\0') {
+        append_text(text, "...", 3);
+    }
+}
+
 void store_url_show(const char *url, char *shown, size_t size)
 {
     Text text = {shown, size};
     SAP_ASSERT(size > 0);
     *shown = '\0';
-    if (starts_with(url, "sapling:") || starts_with(url, "memory:")) {
+    const char *authority = strstr(url, "://");
+    bool local = starts_with(url, "sapling:") || starts_with(url, "memory:");
+    if (local && authority == NULL) {
         append_text(&text, url, strlen(url));
+        return;
+    }
+    if (authority == NULL) {
+        append_beginning(&text, url);
         return;
     }
     /* A password that was not encoded may hold any of the characters that end it: so everything
      * from the first colon after the user to the last @ is taken for it. */
-    size_t start = strcspn(url, ":");
-    start += url[start] == ':';
-    start += strspn(url + start, "/");
-    append_text(&text, url, start);
-    const char *rest = url + start;
+    const char *rest = authority + 3;
+    append_text(&text, url, (size_t)(rest - url));
     const char *at = strrchr(rest, '@');
     if (at != NULL) {
         size_t user = strcspn(rest, ":@");
@@ -143,9 +158,11 @@ static bool read_schema(const char *value, size_t len, PgUrl *url)
 /* Takes a parameter that is ours; *own_out: it is. */
 static int take_param(const char *param, size_t len, PgUrl *url, bool *own_out, char *why)
 {
-    const char *value = memchr(param, '=', len);
-    size_t value_len = value == NULL ? 0 : len - (size_t)(value + 1 - param);
-    value = value == NULL ? "" : value + 1;
+    if (memchr(param, '=', len) == NULL) {
+        return refuse_url(why, url, "a parameter has no value: write NAME=VALUE");
+    }
+    const char *value = (const char *)memchr(param, '=', len) + 1;
+    size_t value_len = len - (size_t)(value - param);
     *own_out = true;
     if (has_name(param, "schema")) {
         return read_schema(value, value_len, url)
@@ -206,10 +223,13 @@ static bool has_stray_at(const char *conninfo)
 {
     const char *host = strstr(conninfo, "://") + 3;
     size_t host_len = strcspn(host, "/?");
-    bool has_user = memchr(host, '@', host_len) != NULL;
+    const char *user_end = (const char *)memchr(host, '@', host_len);
+    if (user_end != NULL && memchr(user_end + 1, '@', host_len - (size_t)(user_end + 1 - host))) {
+        return true;
+    }
     size_t path_len = strcspn(host + host_len, "?");
     bool in_path = memchr(host + host_len, '@', path_len) != NULL;
-    return in_path || (!has_user && strchr(host + host_len, '@') != NULL);
+    return in_path || (user_end == NULL && strchr(host + host_len, '@') != NULL);
 }
 
 static bool is_known_name(const PQconninfoOption *defaults, const char *param, size_t len)

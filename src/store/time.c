@@ -17,6 +17,8 @@
  * - Both times are at most MOST_NS, so that whoever adds a duration to one does not overflow. */
 #include "store/time.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <time.h>
 
 #include "common/assert.h"
@@ -102,6 +104,18 @@ static void pause_ns(uint64_t ns)
     (void)nanosleep(&pause, NULL);
 }
 
+static void report_watch(const SapStore *store)
+{
+    char text[200];
+    if (store->on_message != NULL) {
+        (void)snprintf(text, sizeof text,
+                       "opening waits up to %" PRIu64 " ms, to see whether other processes use the "
+                       "store: nobody has called sap_store_put_time() lately",
+                       2 * store->time.renewal_ns / 1000000);
+        store->on_message(text, store->message_ctx);
+    }
+}
+
 /* Waits until somebody stores a greater time (*stored is that, and *off_ns is 0), or two renewals have
  * passed (*off_ns is the wall time since the last renewal). */
 static int watch_stored(SapStore *store, WitStoreTime *stored, uint64_t *off_ns)
@@ -116,6 +130,7 @@ static int watch_stored(SapStore *store, WitStoreTime *stored, uint64_t *off_ns)
         *off_ns = 0; /* as good as now: it is at most one renewal behind */
         return rc;
     }
+    report_watch(store);
     while (rc == SAP_OK && stored->lease_ns == first_ns && clock_mono_ns(NULL) < until_ns) {
         pause_ns(look_ns);
         rc = look_at_time(store, stored, &wall_ns);

@@ -491,6 +491,30 @@ START_TEST(an_address_that_is_none_is_invalid)
 END_TEST
 
 /* What a schema is called is data: it is quoted, or refused. */
+/* Nothing is connected to: what libpq would take for a host is part of the password. */
+START_TEST(a_password_that_was_not_encoded_is_not_shown)
+{
+    static const char *const urls[] = {
+        "postgres://me:Se@CrEt@127.0.0.1:1/db",
+        "postgres://me:Se/CrEt@127.0.0.1:1/db",
+        "postgres://me:Se?CrEt@127.0.0.1:1/db",
+        "postgres//me:CrEt@127.0.0.1:1/db",
+        "me:CrEt@127.0.0.1:1/db",
+        "host=127.0.0.1 password=CrEt",
+        "sapling:postgres://me:CrEt@h/db",
+        "postgres://me@127.0.0.1:1/db?password=CrEt&x=CrEt",
+    };
+    uint32_t table = TABLE;
+    SapStoreOptions options = {.size = sizeof options, .tables = &table, .table_count = 1};
+    for (size_t i = 0; i < sizeof urls / sizeof urls[0]; i++) {
+        SapStore *store = NULL;
+        EXPECT_RC(sap_store_open(urls[i], &options, &store), SAP_INVALID);
+        EXPECT(strstr(sap_open_error(), "CrEt") == NULL, "%s", sap_open_error());
+        EXPECT(sap_open_error()[0] != 0, "no text for %s", urls[i]);
+    }
+}
+END_TEST
+
 START_TEST(the_name_of_a_schema_is_never_sql)
 {
     static const char *const names[] = {"a%22%3B%20DROP%20SCHEMA%20good%20CASCADE%3B--",
@@ -724,6 +748,7 @@ int main(void)
     tcase_add_test(shared, tables_of_another_layout_are_invalid);
     tcase_add_test(shared, a_marker_that_does_not_fit_is_refused);
     tcase_add_test(shared, an_address_that_is_none_is_invalid);
+    tcase_add_test(shared, a_password_that_was_not_encoded_is_not_shown);
     tcase_add_test(shared, the_name_of_a_schema_is_never_sql);
     tcase_add_test(shared, a_user_who_has_no_connection_left_is_busy);
     tcase_add_test(shared, a_pool_that_is_used_up_is_busy);
