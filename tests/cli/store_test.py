@@ -264,9 +264,9 @@ class StoreRefusals(StoreServer):
     ACCESS = ("local all locked scram-sha-256", "local all gone reject")
 
     def test_a_server_that_cannot_be_used(self):
-        self.fails(1, "No such file or directory.*is the server running", "store", "check",
+        self.fails(1, "No such file or directory.*start it, or correct the url", "store", "check",
                    "postgres:///shop?host=/nowhere")
-        self.fails(1, "refused.*is the server running", "store", "init", "postgres://127.0.0.1:1/shop")
+        self.fails(1, "refused.*start it, or correct the url", "store", "init", "postgres://127.0.0.1:1/shop")
         self.fails(1, 'database "shoop" does not exist.*create it, or correct the url', "store", "check",
                    "postgres:///shoop")
         self.fails(1, "pg_hba.conf", "store", "check", "postgres://gone@/shop")
