@@ -582,11 +582,12 @@ static int write_all(DbFile *file, const Capture *capture)
 
 /* ---- Claiming room -------------------------------------------------------------------------- */
 
-/* For checkpoint_claim() of who holds the writer lock: how far the checkpoint is that does not. */
+/* For checkpoint_claim() of who holds the writer lock: how far the checkpoint of another thread is.
+ * Without threads there is none. */
 static void set_writing(DbFile *file, bool writing, bool giving_up)
 {
     mutex_lock(&file->lock);
-    file->writing = writing;
+    file->writing = writing && SAPLING_THREADED;
     file->giving_up = giving_up;
     cond_broadcast(&file->changed);
     mutex_unlock(&file->lock);
@@ -602,8 +603,7 @@ static int wait_until_written(DbFile *file)
         cond_wait(&file->changed, &file->lock);
     }
 #endif
-    /* Without threads only a test can be here in the middle of a checkpoint, which then has its room. */
-    SAP_ASSERT(!SAPLING_THREADED || file->giving_up || !file->writing);
+    SAP_ASSERT(file->giving_up || !file->writing);
     bool full = file->giving_up;
     mutex_unlock(&file->lock);
     if (full) {

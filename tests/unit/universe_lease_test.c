@@ -409,6 +409,32 @@ START_TEST(a_seed_runs_again_exactly)
 }
 END_TEST
 
+/* A worker that has started again under its name: the session before is over. */
+START_TEST(an_old_session_renews_and_takes_nothing)
+{
+    SapStoreOptions options = {.size = sizeof options};
+    SapStore *store = NULL;
+    Session old;
+    Session young;
+    WorldLease lease;
+    options.tables = universe_tables(&options.table_count);
+    ck_assert_int_eq(sap_store_open("memory:", &options, &store), SAP_OK);
+    ck_assert_int_eq(session_init(&old, store, NULL, NULL, 1, "worker"), SAP_OK);
+    ck_assert_int_eq(session_init(&young, store, NULL, NULL, 1, "worker"), SAP_OK);
+    ck_assert_int_eq(session_renew(&old), SAP_FENCED); /* it has not started */
+    ck_assert_int_eq(session_start(&old), SAP_OK);
+    ck_assert_int_eq(session_renew(&old), SAP_OK);
+    ck_assert_int_eq(session_start(&young), SAP_OK);
+    ck_assert_int_eq(world_lease_acquire(&old, "alpha", &lease), SAP_FENCED);
+    ck_assert_int_eq(session_renew(&old), SAP_FENCED);
+    ck_assert(!session_may_work(&old));
+    ck_assert_int_eq(session_renew(&young), SAP_OK);
+    ck_assert_int_eq(world_lease_acquire(&young, "alpha", &lease), SAP_OK);
+    ck_assert_uint_eq(lease.epoch, 1);
+    ck_assert_int_eq(sap_store_close(store), SAP_OK);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("universe_lease");
@@ -417,6 +443,7 @@ int main(void)
     tcase_set_timeout(test_case, TIMEOUT_S);
     tcase_add_test(test_case, stale_workers_write_nothing_and_nothing_acknowledged_is_lost);
     tcase_add_test(test_case, a_seed_runs_again_exactly);
+    tcase_add_test(test_case, an_old_session_renews_and_takes_nothing);
     suite_add_tcase(suite, test_case);
     return suite_run(suite);
 }
