@@ -50,7 +50,7 @@ LIB_SRCS  := $(sort $(wildcard $(LIB_DIRS:=/*.c))) $(LIB_CODECS)
 # libsapling-runtime: libsapling, the store and what stands on it, and the codecs of their rows.
 RUNTIME_DIRS := src/store src/simulator src/universe
 RUNTIME_CODECS := generated/wit_store.c generated/wit_universe.c
-RUNTIME_SRCS := $(sort $(wildcard $(RUNTIME_DIRS:=/*.c))) $(RUNTIME_CODECS)
+RUNTIME_SRCS := $(sort $(wildcard $(RUNTIME_DIRS:=/*.c)) $(filter-out src/json/codec_json.c,$(wildcard src/json/*.c))) $(RUNTIME_CODECS)
 NODE_SRCS := $(sort $(wildcard src/node/*.c))
 CLI_SRCS  := $(sort $(wildcard src/cli/*.c))
 SCHEMA_SRCS := $(filter-out %_json.c,$(sort $(wildcard src/schema/*.c)))

@@ -20,7 +20,8 @@ T            ?=
 # and the step check-clang, since `asan` is built by clang with the same warnings.
 QUICK        ?=
 QUICK_SHARE  := $(if $(QUICK),SAP_TEST_SHARE=4)
-ASAN_QUICK   := engine_model_% engine_file_model_% engine_crash_% engine_effects_% engine_node_% engine_backup_crash_%
+ASAN_QUICK   := engine_model_% engine_file_model_% engine_crash_% engine_effects_% engine_node_% engine_backup_crash_% \
+                universe_simulation_%
 NOTHREADS_QUICK := engine_file_% engine_wal_% engine_crash_% engine_recover_% engine_backup_% engine_arena_% \
                    engine_txn_% engine_watch_% runner_lifecycle_% runner_attempt_% runner_queue_% runner_recovery_%
 LEAK_QUICK   := common_% engine_wal_% engine_file_commit_% engine_file_moments_% runner_mailbox_% runner_queue_% \
@@ -236,9 +237,10 @@ build/examples/%: examples/native/%.c build/libsapling.a $(PUBLIC_HEADERS) build
 	$(Q)$(CC) -std=c11 -O2 -g -pthread $(WARN_TEST) $(HARDEN) -fPIE -pie -Iinclude $(CFLAGS) $(LDFLAGS_ALL) $(LDFLAGS) \
 	    -o $@ $< build/libsapling.a $(LIB_LIBS)
 
-# Those of store.h need the runtime.
-build/examples/store_%_example: examples/native/store_%_example.c build/libsapling-runtime.a $(PUBLIC_HEADERS) \
-                               build/release/flags
+# Those of store.h and universe.h need the runtime.
+RUNTIME_EXAMPLE_BINS := build/examples/store_jobs_example build/examples/world_example
+$(RUNTIME_EXAMPLE_BINS): build/examples/%: examples/native/%.c build/libsapling-runtime.a $(PUBLIC_HEADERS) \
+                         build/release/flags
 	@mkdir -p $(@D)
 	@echo '  CC      $@'
 	$(Q)$(CC) -std=c11 -O2 -g -pthread $(WARN_TEST) $(HARDEN) -fPIE -pie -Iinclude $(CFLAGS) $(LDFLAGS_ALL) $(LDFLAGS) \

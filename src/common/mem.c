@@ -150,10 +150,10 @@ size_t mem_live_total(void)
 const char *mem_owner_name(MemOwner owner)
 {
     static const char *const names[MEM_OWNER_COUNT] = {
-        [MEM_ARENA] = "arena",   [MEM_ENV] = "env",         [MEM_TXN] = "txn",
-        [MEM_CURSOR] = "cursor", [MEM_SCRATCH] = "scratch", [MEM_COMMON] = "common",
-        [MEM_RUNNER] = "runner", [MEM_STORE] = "store",     [MEM_SIMULATOR] = "simulator",
-        [MEM_TEST] = "test",
+        [MEM_ARENA] = "arena",       [MEM_ENV] = "env",         [MEM_TXN] = "txn",
+        [MEM_CURSOR] = "cursor",     [MEM_SCRATCH] = "scratch", [MEM_COMMON] = "common",
+        [MEM_RUNNER] = "runner",     [MEM_STORE] = "store",     [MEM_SIMULATOR] = "simulator",
+        [MEM_UNIVERSE] = "universe", [MEM_TEST] = "test",
     };
     return names[owner];
 }

@@ -22,6 +22,7 @@ typedef enum {
     MEM_RUNNER,
     MEM_STORE,
     MEM_SIMULATOR,
+    MEM_UNIVERSE,
     MEM_TEST,
     MEM_OWNER_COUNT
 } MemOwner;

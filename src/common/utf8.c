@@ -52,6 +52,23 @@ size_t utf8_decode(const uint8_t *p, size_t len, uint32_t *code_out)
     return lead.more + 1;
 }
 
+size_t utf8_encode(uint32_t code, uint8_t out[4])
+{
+    SAP_ASSERT(code <= 0x10ffff && (code < 0xd800 || code > 0xdfff));
+    if (code < 0x80) {
+        out[0] = (uint8_t)code;
+        return 1;
+    }
+    /* The first byte has as many leading ones as there are bytes. */
+    size_t len = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    for (size_t i = len - 1; i > 0; i--) {
+        out[i] = (uint8_t)(0x80 | (code & 0x3f));
+        code >>= 6;
+    }
+    out[0] = (uint8_t)((0xf00u >> len) | code);
+    return len;
+}
+
 bool utf8_valid(const void *data, size_t len)
 {
     const uint8_t *p = (const uint8_t *)data;

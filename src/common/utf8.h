@@ -17,6 +17,10 @@
  * it takes: 1 to 4. */
 size_t utf8_decode(const uint8_t *p, size_t len, uint32_t *code_out);
 
+/* Writes the code point `code`, up to U+10FFFF and not a surrogate, and returns how many bytes it
+ * takes: 1 to 4. */
+size_t utf8_encode(uint32_t code, uint8_t out[4]);
+
 /* Whether all of data[0..len) is well-formed. */
 bool utf8_valid(const void *data, size_t len);
 

@@ -53,21 +53,13 @@ json_t *codec_json_real32(float v)
 
 json_t *codec_json_char(uint32_t v)
 {
-    char text[4];
-    size_t len = 1;
+    uint8_t text[4];
 
-    if (v < 0x80) {
-        text[0] = (char)v;
-    } else {
-        /* The first byte has as many leading ones as there are bytes. */
-        len = v < 0x800 ? 2 : v < 0x10000 ? 3 : 4;
-        for (size_t i = len - 1; i > 0; i--) {
-            text[i] = (char)(0x80 | (v & 0x3f));
-            v >>= 6;
-        }
-        text[0] = (char)((0xf00 >> len) | v);
+    if (codec_check_char(v, NULL) != SAP_OK) {
+        return NULL;
     }
-    return json_stringn(text, len);
+    size_t len = utf8_encode(v, text);
+    return json_stringn((const char *)text, len);
 }
 
 json_t *codec_json_string(const CodecBytes *v)

@@ -423,3 +423,8 @@ int simulator_run(const SimulatorOptions *options, uint64_t seed, SimulatorRepor
     mem_free_aligned(MEM_SIMULATOR, simulator, sizeof *simulator);
     return rc;
 }
+
+SapStore *simulator_store(const Simulator *simulator)
+{
+    return simulator->observer;
+}

@@ -148,6 +148,9 @@ int simulator_run(const SimulatorOptions *options, uint64_t seed, SimulatorRepor
 void simulator_violation(Simulator *simulator, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* The store without faults that checks may read from, in transactions of their own. */
+SapStore *simulator_store(const Simulator *simulator);
+
 /* Whether the process that runs now is alive. Whatever a role does to the world outside the store
  * (an acknowledgement, a call) asks first: the dead do nothing. */
 bool simulator_alive(const Simulator *simulator);

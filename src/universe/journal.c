@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "common/assert.h"
-#include "store/digest.h"
 
-_Static_assert((int)UNIVERSE_DIGEST == (int)DIGEST_SIZE, "digests are SHA-256");
+/* ---- The head -------------------------------------------------------------------------------- */
 
-void journal_next(const HeadRow *head, Slice content, HeadRow *next_out)
+void journal_next(const HeadRow *head, Slice content, const uint8_t state_sum[UNIVERSE_SUM],
+                  uint64_t time_ns, HeadRow *next_out)
 {
     DigestState state;
     Digest digest;
@@ -16,8 +16,11 @@ void journal_next(const HeadRow *head, Slice content, HeadRow *next_out)
     digest_update(&state, head->digest, sizeof head->digest);
     digest_update(&state, content.data, content.len);
     digest_final(&state, &digest);
+    SAP_ASSERT(time_ns >= head->time_ns);
     next_out->height = head->height + 1;
+    next_out->time_ns = time_ns;
     memcpy(next_out->digest, digest.bytes, sizeof next_out->digest);
+    memcpy(next_out->state_sum, state_sum, sizeof next_out->state_sum);
 }
 
 static bool same_head(const HeadRow *a, const HeadRow *b)
@@ -25,106 +28,295 @@ static bool same_head(const HeadRow *a, const HeadRow *b)
     return a->height == b->height && memcmp(a->digest, b->digest, sizeof a->digest) == 0;
 }
 
-/* Guards lease and head, checks the lease, and reads the head. */
-static int start_holder(const WorldLease *lease, SapStoreTxn *store_txn, UniverseTxn *txn,
-                        HeadRow *head)
+void journal_guards(const Lease *lease, UniverseGuard guards_out[JOURNAL_GUARDS])
 {
-    RowKey guards[2];
-    world_lease_key(lease, &guards[0]);
-    row_key_head(&guards[1], lease->session->universe, &lease->world);
-    int rc = universe_txn_start(txn, store_txn, PARTY_HOLDER, guards, 2);
-    rc = rc == SAP_OK ? world_lease_check(lease, txn) : rc;
+    guards_out[0] = (UniverseGuard){lease->key, true};
+    guards_out[1].exclusive = true;
+    row_key_world(&guards_out[1].key, WIT_DBI_HEAD, lease->session->universe, &lease->name);
+}
+
+static int read_birth(SapStoreTxn *txn, uint32_t universe, const UniverseName *world,
+                      WorldBirth *birth_out)
+{
+    RowKey key;
+    WitUniverseDbi21WorldMetaValue meta;
+    row_key_world(&key, WIT_DBI_WORLD_META, universe, world);
+    int rc = meta_row_get(txn, &key, &meta);
     if (rc != SAP_OK) {
-        return rc;
+        return rc == SAP_NOTFOUND ? SAP_CORRUPT : rc;
     }
-    rc = head_row_get(store_txn, &guards[1], head);
+    universe_name_copy(&birth_out->module, &meta.module);
+    birth_out->height = meta.born_height;
+    memcpy(birth_out->seed, meta.seed.data, sizeof birth_out->seed);
+    memcpy(birth_out->digest, meta.born_digest.data, sizeof birth_out->digest);
+    wit_universe_dbi21_world_meta_value_free(&meta);
+    return SAP_OK;
+}
+
+/* A world that was created and has no entry since then begins with an empty state. */
+static int read_head(SapStoreTxn *txn, uint32_t universe, const UniverseName *world,
+                     const WorldBirth *birth, HeadRow *head_out)
+{
+    RowKey key;
+    row_key_world(&key, WIT_DBI_HEAD, universe, world);
+    int rc = head_row_get(txn, &key, head_out);
     if (rc == SAP_NOTFOUND) {
-        *head = (HeadRow){0};
+        *head_out = (HeadRow){0};
         rc = SAP_OK;
     }
-    return rc;
+    if (rc == SAP_OK && head_out->height == birth->height) {
+        memset(head_out->state_sum, 0, sizeof head_out->state_sum);
+    }
+    return rc == SAP_OK && head_out->height < birth->height ? SAP_CORRUPT : rc;
+}
+
+static int read_both(const Lease *lease, SapStoreTxn *txn, HeadRow *head_out, WorldBirth *birth_out)
+{
+    uint32_t universe = lease->session->universe;
+    int rc = lease_stands(lease, txn);
+    rc = rc == SAP_OK ? read_birth(txn, universe, &lease->name, birth_out) : rc;
+    return rc == SAP_OK ? read_head(txn, universe, &lease->name, birth_out, head_out) : rc;
+}
+
+int journal_check(const Lease *lease, SapStoreTxn *txn, const HeadRow *head)
+{
+    HeadRow now;
+    WorldBirth birth;
+    int rc = read_both(lease, txn, &now, &birth);
+    return rc == SAP_OK && !same_head(&now, head) ? SAP_FENCED : rc;
 }
 
 typedef struct HeadRead {
-    const WorldLease *lease;
+    const Lease *lease;
     HeadRow head;
+    WorldBirth birth;
 } HeadRead;
 
 static int read_head_body(SapStoreTxn *store_txn, void *ctx)
 {
     HeadRead *read = (HeadRead *)ctx;
     UniverseTxn txn;
-    return start_holder(read->lease, store_txn, &txn, &read->head);
+    UniverseGuard guards[JOURNAL_GUARDS];
+    journal_guards(read->lease, guards);
+    int rc = universe_txn_start(&txn, store_txn, PARTY_HOLDER, guards, JOURNAL_GUARDS, NULL, 0);
+    return rc == SAP_OK ? read_both(read->lease, store_txn, &read->head, &read->birth) : rc;
 }
 
-int journal_open(const WorldLease *lease, HeadRow *head_out)
+/* In a guarded transaction: a plain read could miss a commit that is under way. */
+int journal_open(const Lease *lease, HeadRow *head_out, WorldBirth *birth_out)
 {
     HeadRead read = {.lease = lease};
     int rc = sap_store_run(lease->session->store, SAP_STORE_GUARDED, read_head_body, &read, NULL);
     if (rc == SAP_OK) {
         *head_out = read.head;
+        *birth_out = read.birth;
     }
     return rc;
 }
 
-typedef struct Append {
-    const WorldLease *lease;
-    const HeadRow *head;
-    const HeadRow *next;
-    Slice content;
-} Append;
-
-static int append_body(SapStoreTxn *store_txn, void *ctx)
+int journal_resolve(const Lease *lease, const HeadRow *before, const HeadRow *after,
+                    bool *happened_out)
 {
-    const Append *append = (const Append *)ctx;
-    const WorldLease *lease = append->lease;
-    UniverseTxn txn;
-    RowKey head_key;
-    RowKey entry_key;
-    HeadRow head;
-    int rc = start_holder(lease, store_txn, &txn, &head);
-    if (rc == SAP_OK && !same_head(&head, append->head)) {
-        rc = SAP_FENCED; /* another one has held the lease meanwhile, in spite of the epoch */
-    }
-    if (rc != SAP_OK) {
-        return rc;
-    }
-    row_key_head(&head_key, lease->session->universe, &lease->world);
-    row_key_journal(&entry_key, lease->session->universe, &lease->world, append->next->height, 0);
-    rc = journal_row_put(&txn, &entry_key, lease->epoch, append->content);
-    return rc == SAP_OK ? head_row_put(&txn, &head_key, append->next) : rc;
-}
-
-int journal_append(const WorldLease *lease, HeadRow *head, Slice content, bool *unknown_out)
-{
-    HeadRow next;
-    Append append = {lease, head, &next, content};
-    *unknown_out = false;
-    if (!session_may_work(lease->session)) {
-        return SAP_FENCED;
-    }
-    journal_next(head, content, &next);
-    int rc =
-        sap_store_run(lease->session->store, SAP_STORE_GUARDED, append_body, &append, unknown_out);
-    if (rc == SAP_OK) {
-        *head = next;
-    }
-    return rc;
-}
-
-int journal_resolve(const WorldLease *lease, HeadRow *head, Slice content, bool *happened_out)
-{
-    HeadRow next;
     HeadRow now;
-    int rc = journal_open(lease, &now);
+    WorldBirth birth;
+    int rc = journal_open(lease, &now, &birth);
     if (rc != SAP_OK) {
         return rc;
     }
-    journal_next(head, content, &next);
-    if (!same_head(&now, &next) && !same_head(&now, head)) {
+    if (!same_head(&now, after) && !same_head(&now, before)) {
         return SAP_FENCED;
     }
-    *happened_out = same_head(&now, &next);
-    *head = now;
+    *happened_out = same_head(&now, after);
+    return SAP_OK;
+}
+
+/* ---- Writing --------------------------------------------------------------------------------- */
+
+int journal_write_head(WriteSet *writes, const Lease *lease, const HeadRow *head)
+{
+    RowKey key;
+    Buf val = {0};
+    row_key_world(&key, WIT_DBI_HEAD, lease->session->universe, &lease->name);
+    int rc = head_row_encode(head, &val);
+    rc = rc == SAP_OK ? writes_add(writes, ROW_PUT, &key, (Slice){val.data, val.len}) : rc;
+    buf_release(&val);
+    return rc;
+}
+
+int journal_write_entry(WriteSet *writes, const Lease *lease, uint64_t height, Slice content)
+{
+    const uint8_t *bytes = (const uint8_t *)content.data;
+    uint32_t parts = (uint32_t)((content.len + UNIVERSE_PART_MAX - 1) / UNIVERSE_PART_MAX);
+    Buf val = {0};
+    int rc = SAP_OK;
+    SAP_ASSERT(content.len > 0);
+    for (uint32_t part = 0; rc == SAP_OK && part < parts; part++) {
+        size_t at = (size_t)part * UNIVERSE_PART_MAX;
+        size_t len = content.len - at < UNIVERSE_PART_MAX ? content.len - at : UNIVERSE_PART_MAX;
+        WitUniverseDbi20JournalValue fields = {lease->epoch, parts, lend_bytes(bytes + at, len)};
+        RowKey key;
+        row_key_journal(&key, lease->session->universe, &lease->name, height, part);
+        buf_clear(&val);
+        rc = wit_universe_dbi20_journal_value_encode(&fields, &val, NULL);
+        SAP_ASSERT(rc != SAP_INVALID);
+        rc = rc == SAP_OK ? writes_add(writes, ROW_PUT, &key, (Slice){val.data, val.len}) : rc;
+    }
+    buf_release(&val);
+    return rc;
+}
+
+/* ---- Reading --------------------------------------------------------------------------------- */
+
+/* Puts parts together, and hands out whole entries. */
+typedef struct JournalReader {
+    uint64_t height; /* of the entry that is next, or under way */
+    uint32_t part;   /* that is next */
+    uint64_t epoch;
+    Buf content;
+    JournalEntry entry;
+    void *ctx;
+} JournalReader;
+
+static int finish_entry(JournalReader *reader)
+{
+    WitUniverseEntry entry;
+    int rc = row_decode_code(
+        wit_universe_entry_decode(reader->content.data, reader->content.len, &entry, NULL));
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    rc = reader->entry(reader->ctx, reader->height, reader->epoch,
+                       (Slice){reader->content.data, reader->content.len}, &entry);
+    wit_universe_entry_free(&entry);
+    buf_clear(&reader->content);
+    reader->height++;
+    reader->part = 0;
+    return rc;
+}
+
+static int take_part(JournalReader *reader, const SapStoreRow *row)
+{
+    WitUniverseDbi20JournalKey key;
+    WitUniverseDbi20JournalValue val;
+    int rc =
+        row_decode_code(wit_universe_dbi20_journal_key_decode(row->key, row->key_len, &key, NULL));
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    bool expected = key.height == reader->height && key.part == reader->part;
+    wit_universe_dbi20_journal_key_free(&key);
+    rc = row_decode_code(
+        wit_universe_dbi20_journal_value_decode(row->val, row->val_len, &val, NULL));
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    rc = expected ? buf_append(&reader->content, val.content.data, val.content.len) : SAP_CORRUPT;
+    reader->epoch = val.epoch;
+    bool last = ++reader->part >= val.parts;
+    wit_universe_dbi20_journal_value_free(&val);
+    return rc == SAP_OK && last ? finish_entry(reader) : rc;
+}
+
+/* One transaction's worth of rows. */
+static int read_some(SapStore *store, const SapStoreRange *range, JournalReader *reader,
+                     uint32_t *count_out)
+{
+    enum { ROWS_AT_ONCE = 64 };
+    SapStoreTxn *txn = NULL;
+    const SapStoreRow *rows = NULL;
+    int rc = sap_store_begin(store, SAP_STORE_READ_NEWEST, &txn);
+    rc = rc == SAP_OK ? sap_store_scan(txn, range, false, ROWS_AT_ONCE, &rows, count_out) : rc;
+    for (uint32_t i = 0; rc == SAP_OK && i < *count_out; i++) {
+        rc = take_part(reader, &rows[i]);
+    }
+    sap_store_abort(txn);
+    return rc;
+}
+
+int journal_read(SapStore *store, uint32_t universe, const UniverseName *world, uint64_t first,
+                 uint64_t last, JournalEntry entry, void *ctx)
+{
+    JournalReader reader = {.height = first, .entry = entry, .ctx = ctx};
+    RowKey from;
+    RowKey to;
+    int rc = SAP_OK;
+    row_key_journal(&to, universe, world, last + 1, 0);
+    while (rc == SAP_OK && reader.height <= last) {
+        SapStoreRange range;
+        uint32_t count = 0;
+        row_key_journal(&from, universe, world, reader.height, reader.part);
+        range = (SapStoreRange){from.table, from.bytes, from.len, to.bytes, to.len};
+        rc = read_some(store, &range, &reader, &count);
+        if (rc == SAP_OK && count == 0) {
+            rc = SAP_CORRUPT; /* the head says that there is more */
+        }
+    }
+    buf_release(&reader.content);
+    return rc;
+}
+
+/* ---- Restoring ------------------------------------------------------------------------------- */
+
+int journal_apply(WorldState *state, const WitUniverseEntry *entry)
+{
+    uint8_t sum[UNIVERSE_SUM];
+    for (uint32_t i = 0; i < entry->delta.count; i++) {
+        const WitUniverseChange *change = &entry->delta.items[i];
+        Slice key = {change->key.data, change->key.len};
+        int rc =
+            change->value.some
+                ? state_put(state, key, (Slice){change->value.value.data, change->value.value.len})
+                : state_del(state, key);
+        if (rc != SAP_OK) {
+            return rc == SAP_NOMEM ? rc : SAP_CORRUPT;
+        }
+    }
+    state_sum(state, sum);
+    return memcmp(sum, entry->state_sum.data, sizeof sum) == 0 ? SAP_OK : SAP_CORRUPT;
+}
+
+typedef struct Restore {
+    WorldState *state;
+    HeadRow head; /* as far as it has come */
+} Restore;
+
+static int restore_entry(void *ctx, uint64_t height, uint64_t epoch, Slice content,
+                         const WitUniverseEntry *entry)
+{
+    Restore *restore = (Restore *)ctx;
+    HeadRow before = restore->head;
+    (void)height;
+    (void)epoch;
+    int rc = entry->time_ns >= before.time_ns ? journal_apply(restore->state, entry) : SAP_CORRUPT;
+    if (rc == SAP_OK) {
+        journal_next(&before, content, entry->state_sum.data, entry->time_ns, &restore->head);
+    }
+    return rc;
+}
+
+int journal_restore(SapStore *store, uint32_t universe, const UniverseName *world,
+                    const WorldBirth *birth, const HeadRow *head, WorldState **state_out)
+{
+    Restore restore = {.head = {.height = birth->height}};
+    memcpy(restore.head.digest, birth->digest, sizeof restore.head.digest);
+    int rc = state_open(&restore.state);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    rc = state_begin(restore.state);
+    if (rc == SAP_OK && head->height > birth->height) {
+        rc = journal_read(store, universe, world, birth->height + 1, head->height, restore_entry,
+                          &restore);
+    }
+    if (rc == SAP_OK && (!same_head(&restore.head, head) ||
+                         memcmp(restore.head.state_sum, head->state_sum, UNIVERSE_SUM) != 0)) {
+        rc = SAP_CORRUPT;
+    }
+    rc = rc == SAP_OK ? state_commit(restore.state) : rc;
+    if (rc != SAP_OK) {
+        state_close(restore.state);
+        return rc;
+    }
+    *state_out = restore.state;
     return SAP_OK;
 }

@@ -1,8 +1,8 @@
 /* journal.h - a world's history: entries that only the holder of its lease appends.
  *
  * Each entry has a height, one above the last, and the head of the world names the last one with a
- * digest over all of them. An append puts entry and head in one transaction that checks the lease and
- * that the head is what the holder thinks it is.
+ * digest over all of them. The state of a world is what the deltas of its entries make of an empty one:
+ * restoring runs no user code.
  *
  * When the outcome of an append is unknown, the head alone decides (journal_resolve): it has the new
  * digest, then the append has happened; it is unchanged, then it has not; or somebody else has written,
@@ -11,19 +11,55 @@
 #define SAPLING_UNIVERSE_JOURNAL_H
 
 #include "universe/lease.h"
+#include "universe/state.h"
+#include "universe/writes.h"
 
-/* Reads the head; a world without one has height 0. SAP_FENCED: the lease does not stand any more. */
-int journal_open(const WorldLease *lease, HeadRow *head_out);
+/* What does not change while a world lives: from its meta row. */
+typedef struct WorldBirth {
+    UniverseName module;
+    uint8_t seed[16];
+    uint64_t height; /* of the head when it was created; its state was empty there */
+    uint8_t digest[UNIVERSE_DIGEST];
+} WorldBirth;
 
-/* The head after `content` is appended to `head`. */
-void journal_next(const HeadRow *head, Slice content, HeadRow *next_out);
+/* The guards of a transaction that appends: lease and head. */
+enum { JOURNAL_GUARDS = 2 };
+void journal_guards(const Lease *lease, UniverseGuard guards_out[JOURNAL_GUARDS]);
 
-/* Appends an entry of at most 256 KiB; *head moves on SAP_OK only. SAP_FENCED: the lease does not stand
- * any more, drop everything that was made under it. SAP_IO with *unknown_out: ask journal_resolve(). */
-int journal_append(const WorldLease *lease, HeadRow *head, Slice content, bool *unknown_out);
+/* In a transaction that has these guards: SAP_FENCED unless the lease stands and the head is `head`. */
+int journal_check(const Lease *lease, SapStoreTxn *txn, const HeadRow *head);
 
-/* After an append of `content` to *head with an unknown outcome. SAP_OK: *happened_out says whether it
- * happened, and *head has moved if so. SAP_FENCED: neither; drop everything. Other codes: ask again. */
-int journal_resolve(const WorldLease *lease, HeadRow *head, Slice content, bool *happened_out);
+/* Reads head and birth; a new world has the height of its birth. SAP_FENCED: the lease does not stand. */
+int journal_open(const Lease *lease, HeadRow *head_out, WorldBirth *birth_out);
+
+/* The head after an entry of these bytes. */
+void journal_next(const HeadRow *head, Slice content, const uint8_t state_sum[UNIVERSE_SUM],
+                  uint64_t time_ns, HeadRow *next_out);
+
+/* Adds the rows of an entry, and those of a head. */
+int journal_write_entry(WriteSet *writes, const Lease *lease, uint64_t height, Slice content);
+int journal_write_head(WriteSet *writes, const Lease *lease, const HeadRow *head);
+
+/* After an append with an unknown outcome that would have moved the head from `before` to `after`.
+ * SAP_OK: *happened_out says whether it happened. SAP_FENCED: neither; drop everything. Other codes: ask
+ * again. */
+int journal_resolve(const Lease *lease, const HeadRow *before, const HeadRow *after,
+                    bool *happened_out);
+
+/* Calls `entry` for each of the heights, in order, with the epoch under which it was written. Its code
+ * ends the call. SAP_CORRUPT: an entry is missing or does not decode. */
+typedef int (*JournalEntry)(void *ctx, uint64_t height, uint64_t epoch, Slice content,
+                            const WitUniverseEntry *entry);
+int journal_read(SapStore *store, uint32_t universe, const UniverseName *world, uint64_t first,
+                 uint64_t last, JournalEntry entry, void *ctx);
+
+/* Applies the changes of an entry to the innermost transaction of the state, and compares the sum.
+ * SAP_CORRUPT: it is another. */
+int journal_apply(WorldState *state, const WitUniverseEntry *entry);
+
+/* Makes the state at `head` of the entries since `birth`. SAP_CORRUPT: they do not lead there. The caller
+ * owns *state_out. */
+int journal_restore(SapStore *store, uint32_t universe, const UniverseName *world,
+                    const WorldBirth *birth, const HeadRow *head, WorldState **state_out);
 
 #endif

@@ -1,39 +1,51 @@
-/* lease.h - which worker may write a world.
+/* lease.h - which worker may write a world, or do what only one may do.
  *
- * A lease names the session that holds the world, and an epoch that rises with every change of the
- * holder. Whatever writes a world guards the lease and compares both (world_lease_check): so a worker that was
- * stopped, cut off or declared dead changes nothing, even if it believes that it holds the world.
+ * A lease names the session that holds it, and an epoch that rises with every change of the holder.
+ * Whatever is done under a lease guards its row and compares both (lease_stands): so a worker that was
+ * stopped, cut off or declared dead changes nothing, even if it believes that it holds the lease.
  *
  *   free      no row, or an empty holder: anybody takes it, epoch + 1
  *   held      the holder's session is alive: others get SAP_BUSY
- *   expired   it is not: anybody takes it over, epoch + 1, and its `held` row goes
+ *   expired   it is not: anybody takes it over, epoch + 1
  *
- * The worker's own state `fenced` is never a row: it is a WorldLease that returned SAP_FENCED. */
+ * A lease of a world has a `held` row beside it, by which the worlds of a dead session are found. A lease
+ * of a role (the timer worker of a shard, say) has none. The worker's own state `fenced` is never a row:
+ * it is a Lease for which a call returned SAP_FENCED. */
 #ifndef SAPLING_UNIVERSE_LEASE_H
 #define SAPLING_UNIVERSE_LEASE_H
 
 #include "universe/session.h"
 
-typedef struct WorldLease {
+typedef struct Lease {
     const Session *session; /* borrowed */
-    UniverseName world;
-    uint64_t epoch; /* 0: not held */
-} WorldLease;
+    UniverseName name;      /* of the world or role */
+    RowKey key;             /* of the lease's row */
+    uint64_t epoch;         /* 0: not held */
+} Lease;
 
 /* Takes the world for the session, or finds that the session holds it already: then the epoch is the
  * same as before, so it may be called again after an unknown outcome. SAP_BUSY: another session holds
- * it. SAP_FENCED: the session itself is over. SAP_INVALID: the name is none. *lease_out is written on
- * SAP_OK only. */
-int world_lease_acquire(const Session *session, const char *world, WorldLease *lease_out);
+ * it. SAP_FENCED: the session itself is over. SAP_NOTFOUND: there is no such world, or it is not active.
+ * *lease_out is written on SAP_OK only. */
+int lease_acquire_world(const Session *session, const UniverseName *world, Lease *lease_out);
+
+/* The same for a role. SAP_INVALID: the name is none. */
+int lease_acquire_role(const Session *session, const char *role, uint8_t shard, Lease *lease_out);
 
 /* The holder gives it back: the row stays, with its epoch. SAP_FENCED: it has another holder by now, and
  * nothing changed. After either the lease is not held any more. */
-int world_lease_release(WorldLease *lease);
+int lease_release(Lease *lease);
 
 /* In a transaction that guards the lease's row: SAP_FENCED unless the lease stands as it was taken. */
-int world_lease_check(const WorldLease *lease, const UniverseTxn *txn);
+int lease_stands(const Lease *lease, SapStoreTxn *txn);
 
-/* The key of the lease's row, to be guarded. */
-void world_lease_key(const WorldLease *lease, RowKey *key_out);
+/* In a transaction of an operator that guards lease and meta: takes the world from whoever holds it. The
+ * epoch rises, so that its holder is fenced, and its `held` row goes. */
+int lease_revoke(UniverseTxn *txn, uint32_t universe, const UniverseName *world);
+
+/* Frees up to `limit` worlds of sessions that are dead, so that a world whose worker died is never
+ * found by the chance of a hint alone, and deletes the rows of sessions that hold nothing any more.
+ * *more_out: call it again at once. */
+int lease_clear_dead(const Session *session, uint32_t limit, bool *more_out);
 
 #endif

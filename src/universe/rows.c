@@ -5,31 +5,72 @@
 
 #include "common/assert.h"
 #include "common/utf8.h"
-#include "wit_universe.h"
+#include "store/blob.h"
+#include "store/store_impl.h"
 
 /* ---- Who may write what ---------------------------------------------------------------------- */
 
-/* The guards that a row needs, as tables whose row of the same world or worker is guarded. */
+/* A guard that a row needs: on the row of that table whose key the row's key begins with. */
+typedef struct RowGuard {
+    uint32_t table; /* 0: none */
+    bool exclusive;
+} RowGuard;
+
 typedef struct RowRule {
     uint32_t table;
-    uint32_t parties;   /* bits by UniverseParty */
-    uint32_t guards[2]; /* tables; 0: none */
+    UniverseParty party;
+    RowGuard guards[2];
 } RowRule;
 
-#define PARTY_BIT(party) (1u << (party))
+#define GUARD(table)          \
+    {                         \
+        WIT_DBI_##table, true \
+    }
+#define SHARED(table)          \
+    {                          \
+        WIT_DBI_##table, false \
+    }
+#define NO_GUARD \
+    {            \
+        0, false \
+    }
 
 static const RowRule row_rules[] = {
-    {WIT_DBI_LEASE, PARTY_BIT(PARTY_LEASE), {WIT_DBI_LEASE, 0}},
-    {WIT_DBI_SESSIONS, PARTY_BIT(PARTY_SESSION), {WIT_DBI_SESSIONS, 0}},
-    {WIT_DBI_HELD, PARTY_BIT(PARTY_LEASE), {WIT_DBI_LEASE, 0}},
-    {WIT_DBI_HEAD, PARTY_BIT(PARTY_HOLDER), {WIT_DBI_LEASE, WIT_DBI_HEAD}},
-    {WIT_DBI_JOURNAL, PARTY_BIT(PARTY_HOLDER), {WIT_DBI_LEASE, WIT_DBI_HEAD}},
+    {WIT_DBI_LEASE, PARTY_LEASE, {GUARD(LEASE), NO_GUARD}},
+    {WIT_DBI_LEASE, PARTY_OPERATOR, {GUARD(LEASE), GUARD(WORLD_META)}},
+    {WIT_DBI_SESSIONS, PARTY_SESSION, {GUARD(SESSIONS), NO_GUARD}},
+    {WIT_DBI_HELD, PARTY_LEASE, {GUARD(LEASE), NO_GUARD}},
+    {WIT_DBI_HELD, PARTY_OPERATOR, {GUARD(LEASE), NO_GUARD}},
+    {WIT_DBI_ROLELEASE, PARTY_LEASE, {GUARD(ROLELEASE), NO_GUARD}},
+    {WIT_DBI_WORLD_META, PARTY_OPERATOR, {GUARD(LEASE), GUARD(WORLD_META)}},
+    {WIT_DBI_WORLD_META, PARTY_DRAIN, {GUARD(LEASE), GUARD(WORLD_META)}},
+    {WIT_DBI_HEAD, PARTY_HOLDER, {GUARD(LEASE), GUARD(HEAD)}},
+    {WIT_DBI_JOURNAL, PARTY_HOLDER, {GUARD(LEASE), GUARD(HEAD)}},
+    {WIT_DBI_WORLD_INBOX, PARTY_PRODUCER, {SHARED(WORLD_META), NO_GUARD}},
+    {WIT_DBI_WORLD_INBOX, PARTY_OPERATOR, {GUARD(WORLD_META), NO_GUARD}},
+    {WIT_DBI_WORLD_INBOX, PARTY_HOLDER, {GUARD(LEASE), GUARD(HEAD)}},
+    {WIT_DBI_WORLD_INBOX, PARTY_DRAIN, {SHARED(WORLD_META), NO_GUARD}},
+    {WIT_DBI_IDEM, PARTY_PRODUCER, {SHARED(WORLD_META), NO_GUARD}},
+    {WIT_DBI_IDEM, PARTY_REAPER, {GUARD(IDEM), NO_GUARD}},
+    {WIT_DBI_REPLY, PARTY_HOLDER, {GUARD(LEASE), GUARD(HEAD)}},
+    {WIT_DBI_REPLY, PARTY_DRAIN, {SHARED(WORLD_META), NO_GUARD}},
+    {WIT_DBI_REPLY, PARTY_REAPER, {GUARD(REPLY), NO_GUARD}},
+    {WIT_DBI_WORLD_DLQ, PARTY_HOLDER, {GUARD(LEASE), NO_GUARD}},
+    {WIT_DBI_WORLD_DLQ, PARTY_DRAIN, {SHARED(WORLD_META), NO_GUARD}},
+    {WIT_DBI_READY, PARTY_PRODUCER, {NO_GUARD, NO_GUARD}},
+    {WIT_DBI_READY, PARTY_HOLDER, {NO_GUARD, NO_GUARD}},
+    {WIT_DBI_READY, PARTY_OPERATOR, {NO_GUARD, NO_GUARD}},
+    {WIT_DBI_READY, PARTY_LEASE, {NO_GUARD, NO_GUARD}},
+    {WIT_DBI_EXPIRY, PARTY_PRODUCER, {NO_GUARD, NO_GUARD}},
+    {WIT_DBI_EXPIRY, PARTY_HOLDER, {NO_GUARD, NO_GUARD}},
+    {WIT_DBI_EXPIRY, PARTY_DRAIN, {NO_GUARD, NO_GUARD}},
+    {WIT_DBI_EXPIRY, PARTY_REAPER, {NO_GUARD, NO_GUARD}},
 };
 
-static const RowRule *find_rule(uint32_t table)
+static const RowRule *find_rule(uint32_t table, UniverseParty party)
 {
     for (size_t i = 0; i < sizeof row_rules / sizeof row_rules[0]; i++) {
-        if (row_rules[i].table == table) {
+        if (row_rules[i].table == table && row_rules[i].party == party) {
             return &row_rules[i];
         }
     }
@@ -48,10 +89,12 @@ static bool guard_covers(const RowKey *guard, const RowKey *key)
     return key->len >= guard->len && memcmp(key->bytes, guard->bytes, guard->len) == 0;
 }
 
-static bool has_guard(const UniverseTxn *txn, uint32_t table, const RowKey *key)
+static bool has_guard(const UniverseTxn *txn, const RowGuard *wanted, const RowKey *key)
 {
     for (uint32_t i = 0; i < txn->guard_count; i++) {
-        if (txn->guards[i].table == table && guard_covers(&txn->guards[i], key)) {
+        const UniverseGuard *taken = &txn->guards[i];
+        if (taken->key.table == wanted->table && (taken->exclusive || !wanted->exclusive) &&
+            guard_covers(&taken->key, key)) {
             return true;
         }
     }
@@ -60,12 +103,12 @@ static bool has_guard(const UniverseTxn *txn, uint32_t table, const RowKey *key)
 
 static bool may_write(const UniverseTxn *txn, const RowKey *key)
 {
-    const RowRule *rule = find_rule(key->table);
-    if (rule == NULL || (rule->parties & PARTY_BIT(txn->party)) == 0) {
+    const RowRule *rule = find_rule(key->table, txn->party);
+    if (rule == NULL) {
         return false;
     }
-    for (size_t i = 0; i < 2 && rule->guards[i] != 0; i++) {
-        if (!has_guard(txn, rule->guards[i], key)) {
+    for (size_t i = 0; i < 2 && rule->guards[i].table != 0; i++) {
+        if (!has_guard(txn, &rule->guards[i], key)) {
             return false;
         }
     }
@@ -74,9 +117,39 @@ static bool may_write(const UniverseTxn *txn, const RowKey *key)
 
 const uint32_t *universe_tables(uint32_t *count_out)
 {
-    static uint32_t tables[sizeof row_rules / sizeof row_rules[0]] = {
-        WIT_DBI_LEASE, WIT_DBI_SESSIONS, WIT_DBI_HELD, WIT_DBI_HEAD, WIT_DBI_JOURNAL};
-    *count_out = sizeof tables / sizeof tables[0];
+    static const uint32_t tables[WIT_UNIVERSE_DBI_COUNT] = {WIT_DBI_LEASE,
+                                                            WIT_DBI_SESSIONS,
+                                                            WIT_DBI_HELD,
+                                                            WIT_DBI_HEAD,
+                                                            WIT_DBI_JOURNAL,
+                                                            WIT_DBI_WORLD_META,
+                                                            WIT_DBI_ASSIGNMENT,
+                                                            WIT_DBI_ASSIGNED,
+                                                            WIT_DBI_WORLD_INBOX,
+                                                            WIT_DBI_IDEM,
+                                                            WIT_DBI_REPLY,
+                                                            WIT_DBI_ATTEMPT,
+                                                            WIT_DBI_WORLD_DLQ,
+                                                            WIT_DBI_FABRIC_DEDUPE,
+                                                            WIT_DBI_SNAPSHOT,
+                                                            WIT_DBI_BASELINE,
+                                                            WIT_DBI_PINS,
+                                                            WIT_DBI_SEGMENTS,
+                                                            WIT_DBI_EFFECTS_PENDING,
+                                                            WIT_DBI_EFFECTS_INFLIGHT,
+                                                            WIT_DBI_EFFECTS_DEDUPE,
+                                                            WIT_DBI_TIMERS_DUE,
+                                                            WIT_DBI_TIMERS_DEDUPE,
+                                                            WIT_DBI_READY,
+                                                            WIT_DBI_ROLELEASE,
+                                                            WIT_DBI_EXPIRY,
+                                                            WIT_DBI_PROMISES,
+                                                            WIT_DBI_MODULES,
+                                                            WIT_DBI_CRON,
+                                                            WIT_DBI_KINDS,
+                                                            WIT_DBI_TAGS,
+                                                            WIT_DBI_IDEMPOTENCY};
+    *count_out = WIT_UNIVERSE_DBI_COUNT;
     return tables;
 }
 
@@ -93,17 +166,30 @@ int universe_name_set(UniverseName *name, const char *text)
     return SAP_OK;
 }
 
-/* Encoders only read what they are given. */
-static CodecBytes lend_bytes(const void *data, size_t len)
+void universe_name_copy(UniverseName *name, const CodecBytes *field)
+{
+    SAP_ASSERT(field->len <= UNIVERSE_NAME_MAX);
+    *name = (UniverseName){.len = (uint32_t)field->len};
+    if (field->len > 0) {
+        memcpy(name->text, field->data, field->len);
+    }
+}
+
+CodecBytes lend_bytes(const void *data, size_t len)
 {
     CodecBytes bytes = {.len = (uint32_t)len};
     memcpy(&bytes.data, &data, sizeof data);
     return bytes;
 }
 
-static CodecBytes lend_name(const UniverseName *name)
+CodecBytes lend_name(const UniverseName *name)
 {
     return lend_bytes(name->text, name->len);
+}
+
+int row_decode_code(int rc)
+{
+    return rc == SAP_INVALID ? SAP_CORRUPT : rc;
 }
 
 static Buf start_key(RowKey *key, uint32_t table)
@@ -118,9 +204,9 @@ static void end_key(RowKey *key, const Buf *buf, int rc)
     key->len = (uint32_t)buf->len;
 }
 
-void row_key_lease(RowKey *key, uint32_t universe, const UniverseName *world)
+void row_key_world(RowKey *key, uint32_t table, uint32_t universe, const UniverseName *world)
 {
-    Buf buf = start_key(key, WIT_DBI_LEASE);
+    Buf buf = start_key(key, table);
     WitUniverseDbi16LeaseKey fields = {universe, lend_name(world)};
     end_key(key, &buf, wit_universe_dbi16_lease_key_encode(&fields, &buf, NULL));
 }
@@ -141,11 +227,24 @@ void row_key_held(RowKey *key, uint32_t universe, const uint8_t nonce[UNIVERSE_N
     end_key(key, &buf, wit_universe_dbi18_held_key_encode(&fields, &buf, NULL));
 }
 
-void row_key_head(RowKey *key, uint32_t universe, const UniverseName *world)
+void row_key_held_all(RowKey *key, uint32_t universe, const uint8_t nonce[UNIVERSE_NONCE])
 {
-    Buf buf = start_key(key, WIT_DBI_HEAD);
-    WitUniverseDbi19HeadKey fields = {universe, lend_name(world)};
-    end_key(key, &buf, wit_universe_dbi19_head_key_encode(&fields, &buf, NULL));
+    UniverseName any = {.len = 1, .text = "a"};
+    row_key_held(key, universe, nonce, &any);
+    key->len -= 3; /* the name and what ends it */
+}
+
+void row_key_universe(RowKey *key, uint32_t table, uint32_t universe)
+{
+    Buf buf = start_key(key, table);
+    end_key(key, &buf, buf_append_u32be(&buf, universe));
+}
+
+void row_key_role(RowKey *key, uint32_t universe, const UniverseName *role, uint8_t shard)
+{
+    Buf buf = start_key(key, WIT_DBI_ROLELEASE);
+    WitUniverseDbi40RoleleaseKey fields = {universe, lend_name(role), shard};
+    end_key(key, &buf, wit_universe_dbi40_rolelease_key_encode(&fields, &buf, NULL));
 }
 
 void row_key_journal(RowKey *key, uint32_t universe, const UniverseName *world, uint64_t height,
@@ -156,24 +255,82 @@ void row_key_journal(RowKey *key, uint32_t universe, const UniverseName *world, 
     end_key(key, &buf, wit_universe_dbi20_journal_key_encode(&fields, &buf, NULL));
 }
 
+void row_key_inbox(RowKey *key, uint32_t universe, const UniverseName *world, uint8_t item_class,
+                   const uint8_t seq[UNIVERSE_SEQ])
+{
+    Buf buf = start_key(key, WIT_DBI_WORLD_INBOX);
+    WitUniverseDbi24WorldInboxKey fields = {universe, lend_name(world), item_class,
+                                            lend_bytes(seq, UNIVERSE_SEQ)};
+    end_key(key, &buf, wit_universe_dbi24_world_inbox_key_encode(&fields, &buf, NULL));
+}
+
+void row_key_id(RowKey *key, uint32_t table, uint32_t universe, const UniverseName *world, Slice id)
+{
+    Buf buf = start_key(key, table);
+    WitUniverseDbi25IdemKey fields = {universe, lend_name(world), lend_bytes(id.data, id.len)};
+    end_key(key, &buf, wit_universe_dbi25_idem_key_encode(&fields, &buf, NULL));
+}
+
+void row_key_dlq(RowKey *key, uint32_t universe, const UniverseName *world, uint64_t height,
+                 const uint8_t seq[UNIVERSE_SEQ])
+{
+    Buf buf = start_key(key, WIT_DBI_WORLD_DLQ);
+    WitUniverseDbi28WorldDlqKey fields = {universe, lend_name(world), height,
+                                          lend_bytes(seq, UNIVERSE_SEQ)};
+    end_key(key, &buf, wit_universe_dbi28_world_dlq_key_encode(&fields, &buf, NULL));
+}
+
+void row_key_ready(RowKey *key, uint32_t universe, uint8_t priority,
+                   const uint8_t seq[UNIVERSE_SEQ], const UniverseName *world)
+{
+    Buf buf = start_key(key, WIT_DBI_READY);
+    WitUniverseDbi39ReadyKey fields = {universe, 0, priority, lend_bytes(seq, UNIVERSE_SEQ),
+                                       lend_name(world)};
+    end_key(key, &buf, wit_universe_dbi39_ready_key_encode(&fields, &buf, NULL));
+}
+
+void row_key_expiry(RowKey *key, uint32_t universe, uint64_t at_ns, const uint8_t seq[UNIVERSE_SEQ])
+{
+    Buf buf = start_key(key, WIT_DBI_EXPIRY);
+    WitUniverseDbi41ExpiryKey fields = {universe, at_ns, lend_bytes(seq, UNIVERSE_SEQ)};
+    end_key(key, &buf, wit_universe_dbi41_expiry_key_encode(&fields, &buf, NULL));
+}
+
+void row_range(const RowKey *prefix, RowKey *to, SapStoreRange *range_out)
+{
+    *to = *prefix;
+    while (to->len > 0 && to->bytes[to->len - 1] == UINT8_MAX) {
+        to->len--;
+    }
+    if (to->len > 0) {
+        to->bytes[to->len - 1]++;
+    }
+    *range_out = (SapStoreRange){prefix->table, prefix->bytes, prefix->len,
+                                 to->len > 0 ? to->bytes : NULL, to->len};
+}
+
 /* ---- Transactions ---------------------------------------------------------------------------- */
 
 int universe_txn_start(UniverseTxn *txn, SapStoreTxn *store_txn, UniverseParty party,
-                       const RowKey *guards, uint32_t count)
+                       const UniverseGuard *guards, uint32_t count, const Digest *blobs,
+                       uint32_t blob_count)
 {
-    SapStoreGuard taken[UNIVERSE_GUARDS];
-    SAP_ASSERT(count > 0 && count <= UNIVERSE_GUARDS);
-    txn->txn = store_txn;
-    txn->party = party;
-    txn->guard_count = count;
+    SapStoreGuard taken[SAP_STORE_MAX_GUARDS];
+    BlobKey rooms[SAP_STORE_MAX_GUARDS];
+    SAP_ASSERT(count > 0 && count + blob_count <= SAP_STORE_MAX_GUARDS);
+    *txn = (UniverseTxn){store_txn, party, count, guards};
     for (uint32_t i = 0; i < count; i++) {
-        txn->guards[i] = guards[i];
-        taken[i] = (SapStoreGuard){guards[i].table, txn->guards[i].bytes, guards[i].len, true};
+        const UniverseGuard *guard = &guards[i];
+        taken[i] =
+            (SapStoreGuard){guard->key.table, guard->key.bytes, guard->key.len, guard->exclusive};
     }
-    return sap_store_guard(store_txn, taken, count);
+    for (uint32_t i = 0; i < blob_count; i++) {
+        blob_guard(&blobs[i], &rooms[i], &taken[count + i]);
+    }
+    return store_guard(store_txn, taken, count + blob_count);
 }
 
-static int get_row(SapStoreTxn *txn, const RowKey *key, Slice *val_out)
+int universe_get(SapStoreTxn *txn, const RowKey *key, Slice *val_out)
 {
     const void *val = NULL;
     uint32_t len = 0;
@@ -184,36 +341,52 @@ static int get_row(SapStoreTxn *txn, const RowKey *key, Slice *val_out)
     return rc;
 }
 
-static int put_row(UniverseTxn *txn, const RowKey *key, Slice val)
+int universe_put(UniverseTxn *txn, const RowKey *key, Slice val)
 {
     SAP_ASSERT(may_write(txn, key));
     return sap_store_put(txn->txn, key->table, key->bytes, key->len, val.data, (uint32_t)val.len);
 }
 
-/* A stored row that does not decode is damage, not bad input. */
-static int code_of_decode(int rc)
+int universe_put_if_absent(UniverseTxn *txn, const RowKey *key, Slice val)
 {
-    return rc == SAP_INVALID ? SAP_CORRUPT : rc;
+    SAP_ASSERT(may_write(txn, key));
+    return sap_store_put_if_absent(txn->txn, key->table, key->bytes, key->len, val.data,
+                                   (uint32_t)val.len);
+}
+
+int universe_del(UniverseTxn *txn, const RowKey *key)
+{
+    SAP_ASSERT(may_write(txn, key));
+    return sap_store_del(txn->txn, key->table, key->bytes, key->len);
 }
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
+/* Puts what an encoder has made, and releases it. */
+static int put_encoded(UniverseTxn *txn, const RowKey *key, int rc, Buf *buf)
+{
+    SAP_ASSERT(rc != SAP_INVALID);
+    rc = rc == SAP_OK ? universe_put(txn, key, (Slice){buf->data, buf->len}) : rc;
+    buf_release(buf);
+    return rc;
+}
+
+/* A lease of a world and that of a role are the same record. */
 int lease_row_get(SapStoreTxn *txn, const RowKey *key, LeaseRow *row_out)
 {
     Slice val = {0};
     WitUniverseDbi16LeaseValue fields;
-    int rc = get_row(txn, key, &val);
+    int rc = universe_get(txn, key, &val);
     if (rc != SAP_OK) {
         return rc;
     }
     rc = wit_universe_dbi16_lease_value_decode(val.data, val.len, &fields, NULL);
     if (rc != SAP_OK) {
-        return code_of_decode(rc);
+        return row_decode_code(rc);
     }
     *row_out = (LeaseRow){.epoch = fields.epoch};
-    row_out->holder.len = (uint32_t)fields.holder.len;
+    universe_name_copy(&row_out->holder, &fields.holder);
     if (fields.holder.len > 0) {
-        memcpy(row_out->holder.text, fields.holder.data, fields.holder.len);
         memcpy(row_out->nonce, fields.nonce.data, UNIVERSE_NONCE);
     }
     wit_universe_dbi16_lease_value_free(&fields);
@@ -227,23 +400,20 @@ int lease_row_put(UniverseTxn *txn, const RowKey *key, const LeaseRow *row)
         lend_name(&row->holder), lend_bytes(row->nonce, row->holder.len > 0 ? UNIVERSE_NONCE : 0),
         row->epoch};
     int rc = wit_universe_dbi16_lease_value_encode(&fields, &buf, NULL);
-    SAP_ASSERT(rc != SAP_INVALID);
-    rc = rc == SAP_OK ? put_row(txn, key, (Slice){buf.data, buf.len}) : rc;
-    buf_release(&buf);
-    return rc;
+    return put_encoded(txn, key, rc, &buf);
 }
 
 int session_row_get(SapStoreTxn *txn, const RowKey *key, SessionRow *row_out)
 {
     Slice val = {0};
     WitUniverseDbi17SessionsValue fields;
-    int rc = get_row(txn, key, &val);
+    int rc = universe_get(txn, key, &val);
     if (rc != SAP_OK) {
         return rc;
     }
     rc = wit_universe_dbi17_sessions_value_decode(val.data, val.len, &fields, NULL);
     if (rc != SAP_OK) {
-        return code_of_decode(rc);
+        return row_decode_code(rc);
     }
     row_out->expires_ns = fields.expires_ns;
     memcpy(row_out->nonce, fields.nonce.data, UNIVERSE_NONCE);
@@ -257,80 +427,52 @@ int session_row_put(UniverseTxn *txn, const RowKey *key, const SessionRow *row)
     WitUniverseDbi17SessionsValue fields = {lend_bytes(row->nonce, UNIVERSE_NONCE),
                                             row->expires_ns};
     int rc = wit_universe_dbi17_sessions_value_encode(&fields, &buf, NULL);
-    SAP_ASSERT(rc != SAP_INVALID);
-    rc = rc == SAP_OK ? put_row(txn, key, (Slice){buf.data, buf.len}) : rc;
-    buf_release(&buf);
-    return rc;
-}
-
-int held_row_put(UniverseTxn *txn, const RowKey *key)
-{
-    return put_row(txn, key, (Slice){"", 0});
-}
-
-int held_row_del(UniverseTxn *txn, const RowKey *key)
-{
-    SAP_ASSERT(may_write(txn, key));
-    int rc = sap_store_del(txn->txn, key->table, key->bytes, key->len);
-    return rc == SAP_NOTFOUND ? SAP_OK : rc;
+    return put_encoded(txn, key, rc, &buf);
 }
 
 int head_row_get(SapStoreTxn *txn, const RowKey *key, HeadRow *row_out)
 {
     Slice val = {0};
     WitUniverseDbi19HeadValue fields;
-    int rc = get_row(txn, key, &val);
+    int rc = universe_get(txn, key, &val);
     if (rc != SAP_OK) {
         return rc;
     }
     rc = wit_universe_dbi19_head_value_decode(val.data, val.len, &fields, NULL);
     if (rc != SAP_OK) {
-        return code_of_decode(rc);
+        return row_decode_code(rc);
     }
     row_out->height = fields.height;
+    row_out->time_ns = fields.time_ns;
     memcpy(row_out->digest, fields.digest.data, UNIVERSE_DIGEST);
+    memcpy(row_out->state_sum, fields.state_sum.data, UNIVERSE_SUM);
     wit_universe_dbi19_head_value_free(&fields);
     return SAP_OK;
 }
 
-int head_row_put(UniverseTxn *txn, const RowKey *key, const HeadRow *row)
+int head_row_encode(const HeadRow *row, Buf *out)
 {
-    Buf buf = {0};
-    WitUniverseDbi19HeadValue fields = {row->height, lend_bytes(row->digest, UNIVERSE_DIGEST)};
-    int rc = wit_universe_dbi19_head_value_encode(&fields, &buf, NULL);
+    WitUniverseDbi19HeadValue fields = {row->height, lend_bytes(row->digest, UNIVERSE_DIGEST),
+                                        lend_bytes(row->state_sum, UNIVERSE_SUM), row->time_ns};
+    int rc = wit_universe_dbi19_head_value_encode(&fields, out, NULL);
     SAP_ASSERT(rc != SAP_INVALID);
-    rc = rc == SAP_OK ? put_row(txn, key, (Slice){buf.data, buf.len}) : rc;
-    buf_release(&buf);
     return rc;
 }
 
-int journal_row_get(SapStoreTxn *txn, const RowKey *key, uint64_t *epoch_out, Buf *content_out)
+int meta_row_get(SapStoreTxn *txn, const RowKey *key, WitUniverseDbi21WorldMetaValue *row_out)
 {
     Slice val = {0};
-    WitUniverseDbi20JournalValue fields;
-    int rc = get_row(txn, key, &val);
+    int rc = universe_get(txn, key, &val);
     if (rc != SAP_OK) {
         return rc;
     }
-    rc = wit_universe_dbi20_journal_value_decode(val.data, val.len, &fields, NULL);
-    if (rc != SAP_OK) {
-        return code_of_decode(rc);
-    }
-    rc = buf_append(content_out, fields.content.data, fields.content.len);
-    if (rc == SAP_OK) {
-        *epoch_out = fields.epoch;
-    }
-    wit_universe_dbi20_journal_value_free(&fields);
-    return rc;
+    return row_decode_code(
+        wit_universe_dbi21_world_meta_value_decode(val.data, val.len, row_out, NULL));
 }
 
-int journal_row_put(UniverseTxn *txn, const RowKey *key, uint64_t epoch, Slice content)
+int meta_row_put(UniverseTxn *txn, const RowKey *key, const WitUniverseDbi21WorldMetaValue *row)
 {
     Buf buf = {0};
-    WitUniverseDbi20JournalValue fields = {epoch, lend_bytes(content.data, content.len)};
-    int rc = wit_universe_dbi20_journal_value_encode(&fields, &buf, NULL);
-    SAP_ASSERT(rc != SAP_INVALID);
-    rc = rc == SAP_OK ? put_row(txn, key, (Slice){buf.data, buf.len}) : rc;
-    buf_release(&buf);
-    return rc;
+    int rc = wit_universe_dbi21_world_meta_value_encode(row, &buf, NULL);
+    return put_encoded(txn, key, rc, &buf);
 }

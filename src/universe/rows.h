@@ -1,9 +1,12 @@
-/* rows.h - the rows of the universe: their keys, their values, and who may write which.
+/* rows.h - the rows of the universe: their keys, and who may write which.
  *
  * A UniverseTxn is a guarded transaction of the store that says who writes (its party) and which guards
  * it has taken. Every put and del is compared with one table (row_rules in rows.c): the party must be
  * one that may write such rows, and the guards that the row needs must have been taken. A write that
- * breaks the table is our own bug, and an assertion. */
+ * breaks the table is our own bug, and an assertion.
+ *
+ * Values are the records of schemas/wit/universe-schema.wit. Rows that are read in many places have a
+ * reader here; others are decoded where they are used. */
 #ifndef SAPLING_UNIVERSE_ROWS_H
 #define SAPLING_UNIVERSE_ROWS_H
 
@@ -11,22 +14,33 @@
 #include <stdint.h>
 
 #include "common/buf.h"
+#include "common/codec.h"
 #include "sapling/store.h"
+#include "store/digest.h"
 #include "wit_schema_dbis.h"
+#include "wit_universe.h"
 
 enum {
     UNIVERSE_NAME_MAX = 128, /* bytes of the name of a world or worker */
+    UNIVERSE_ID_MAX = 256,   /* bytes of the id of an item */
     UNIVERSE_NONCE = 16,
-    UNIVERSE_DIGEST = 32,
-    UNIVERSE_KEY_MAX = 640, /* bytes of the longest key: names with every byte escaped */
-    UNIVERSE_GUARDS = 4,
+    UNIVERSE_DIGEST = DIGEST_SIZE,
+    UNIVERSE_SUM = 16,
+    UNIVERSE_SEQ = 32,
+    UNIVERSE_KEY_MAX = 960, /* bytes of the longest key: names and an id with every byte escaped */
+    UNIVERSE_INLINE_MAX = 64 * 1024, /* bytes of a payload that is kept in its row */
+    UNIVERSE_PART_MAX = 256 * 1024,  /* bytes of a part of a journal entry */
 };
 
 /* Who writes. */
 typedef enum UniverseParty {
-    PARTY_SESSION, /* a worker, its own session */
-    PARTY_LEASE,   /* protocols A and B: taking and releasing a lease */
+    PARTY_SESSION, /* a worker, its own session; or who opens the only store there is */
+    PARTY_LEASE,   /* protocols A and B: taking and releasing a lease, clearing up after the dead */
     PARTY_HOLDER,  /* the worker that holds the world's lease, in a cycle */
+    PARTY_PRODUCER, /* whoever enqueues */
+    PARTY_OPERATOR, /* creates, pauses, resumes, deletes a world; a holder that stops its own */
+    PARTY_DRAIN,    /* empties a world that is deleted */
+    PARTY_REAPER,   /* deletes rows whose time has passed */
 } UniverseParty;
 
 /* A name that the caller owns; longer than UNIVERSE_NAME_MAX it is no name. */
@@ -38,19 +52,80 @@ typedef struct UniverseName {
 /* SAP_INVALID: empty, too long or not UTF-8. */
 int universe_name_set(UniverseName *name, const char *text);
 
+/* Of a field that was decoded, whose schema limits its length. */
+void universe_name_copy(UniverseName *name, const CodecBytes *field);
+
+/* Encoders only read what they are given: these lend it to them. */
+CodecBytes lend_bytes(const void *data, size_t len);
+CodecBytes lend_name(const UniverseName *name);
+
+/* A stored row that does not decode is damage, not bad input. */
+int row_decode_code(int rc);
+
+/* ---- Keys ------------------------------------------------------------------------------------ */
+
 typedef struct RowKey {
     uint32_t table;
     uint32_t len;
     uint8_t bytes[UNIVERSE_KEY_MAX];
 } RowKey;
 
-void row_key_lease(RowKey *key, uint32_t universe, const UniverseName *world);
+/* Rows of which a world has one: `table` is that of lease, head, meta or another keyed by universe and
+ * world. Also the beginning of the keys of all tables whose keys go on from there. */
+void row_key_world(RowKey *key, uint32_t table, uint32_t universe, const UniverseName *world);
 void row_key_session(RowKey *key, uint32_t universe, const UniverseName *worker);
 void row_key_held(RowKey *key, uint32_t universe, const uint8_t nonce[UNIVERSE_NONCE],
                   const UniverseName *world);
-void row_key_head(RowKey *key, uint32_t universe, const UniverseName *world);
+/* The beginnings of the keys of all held rows of a session, and of all rows of a universe. */
+void row_key_held_all(RowKey *key, uint32_t universe, const uint8_t nonce[UNIVERSE_NONCE]);
+void row_key_universe(RowKey *key, uint32_t table, uint32_t universe);
+void row_key_role(RowKey *key, uint32_t universe, const UniverseName *role, uint8_t shard);
 void row_key_journal(RowKey *key, uint32_t universe, const UniverseName *world, uint64_t height,
                      uint32_t part);
+void row_key_inbox(RowKey *key, uint32_t universe, const UniverseName *world, uint8_t item_class,
+                   const uint8_t seq[UNIVERSE_SEQ]);
+/* `id` has 1 to UNIVERSE_ID_MAX bytes; the table is that of idem or reply. */
+void row_key_id(RowKey *key, uint32_t table, uint32_t universe, const UniverseName *world,
+                Slice id);
+void row_key_dlq(RowKey *key, uint32_t universe, const UniverseName *world, uint64_t height,
+                 const uint8_t seq[UNIVERSE_SEQ]);
+void row_key_ready(RowKey *key, uint32_t universe, uint8_t priority,
+                   const uint8_t seq[UNIVERSE_SEQ], const UniverseName *world);
+void row_key_expiry(RowKey *key, uint32_t universe, uint64_t at_ns,
+                    const uint8_t seq[UNIVERSE_SEQ]);
+
+/* All keys that begin with this one. `to` has room for the end of the range. */
+void row_range(const RowKey *prefix, RowKey *to, SapStoreRange *range_out);
+
+/* ---- Transactions ---------------------------------------------------------------------------- */
+
+typedef struct UniverseGuard {
+    RowKey key;
+    bool exclusive;
+} UniverseGuard;
+
+typedef struct UniverseTxn {
+    SapStoreTxn *txn; /* borrowed: whoever began it ends it */
+    UniverseParty party;
+    uint32_t guard_count;
+    const UniverseGuard *guards; /* borrowed */
+} UniverseTxn;
+
+/* Takes the guards, and shared ones of the blobs; the first call on the transaction. The guards are
+ * borrowed until it ends. */
+int universe_txn_start(UniverseTxn *txn, SapStoreTxn *store_txn, UniverseParty party,
+                       const UniverseGuard *guards, uint32_t count, const Digest *blobs,
+                       uint32_t blob_count);
+
+/* As the calls of store.h, and each asserts that the party may write the row. */
+int universe_put(UniverseTxn *txn, const RowKey *key, Slice val);
+int universe_put_if_absent(UniverseTxn *txn, const RowKey *key, Slice val);
+int universe_del(UniverseTxn *txn, const RowKey *key);
+
+/* The value is borrowed until the transaction ends. */
+int universe_get(SapStoreTxn *txn, const RowKey *key, Slice *val_out);
+
+/* ---- Rows that are read in many places ------------------------------------------------------- */
 
 typedef struct LeaseRow {
     UniverseName holder; /* empty: nobody */
@@ -66,34 +141,21 @@ typedef struct SessionRow {
 typedef struct HeadRow {
     uint64_t height;
     uint8_t digest[UNIVERSE_DIGEST];
+    uint8_t state_sum[UNIVERSE_SUM];
+    uint64_t time_ns;
 } HeadRow;
 
-typedef struct UniverseTxn {
-    SapStoreTxn *txn; /* borrowed: whoever began it ends it */
-    UniverseParty party;
-    uint32_t guard_count;
-    RowKey guards[UNIVERSE_GUARDS]; /* all exclusive */
-} UniverseTxn;
-
-/* Takes the guards, all exclusive; the first call on the transaction. */
-int universe_txn_start(UniverseTxn *txn, SapStoreTxn *store_txn, UniverseParty party,
-                       const RowKey *guards, uint32_t count);
-
-/* SAP_NOTFOUND: there is no such row. SAP_CORRUPT: it does not decode. */
+/* SAP_NOTFOUND: there is no such row. SAP_CORRUPT: it does not decode. The lease may be a role's. */
 int lease_row_get(SapStoreTxn *txn, const RowKey *key, LeaseRow *row_out);
 int session_row_get(SapStoreTxn *txn, const RowKey *key, SessionRow *row_out);
 int head_row_get(SapStoreTxn *txn, const RowKey *key, HeadRow *row_out);
-/* *content_out is the caller's: buf_release. */
-int journal_row_get(SapStoreTxn *txn, const RowKey *key, uint64_t *epoch_out, Buf *content_out);
+/* The caller owns *row_out: wit_universe_dbi21_world_meta_value_free(). */
+int meta_row_get(SapStoreTxn *txn, const RowKey *key, WitUniverseDbi21WorldMetaValue *row_out);
 
 int lease_row_put(UniverseTxn *txn, const RowKey *key, const LeaseRow *row);
 int session_row_put(UniverseTxn *txn, const RowKey *key, const SessionRow *row);
-int held_row_put(UniverseTxn *txn, const RowKey *key);
-int head_row_put(UniverseTxn *txn, const RowKey *key, const HeadRow *row);
-int journal_row_put(UniverseTxn *txn, const RowKey *key, uint64_t epoch, Slice content);
-
-/* SAP_OK also if there is no such row. */
-int held_row_del(UniverseTxn *txn, const RowKey *key);
+int meta_row_put(UniverseTxn *txn, const RowKey *key, const WitUniverseDbi21WorldMetaValue *row);
+int head_row_encode(const HeadRow *row, Buf *out);
 
 /* The numbers of the universe's tables, for SapStoreOptions. */
 const uint32_t *universe_tables(uint32_t *count_out);

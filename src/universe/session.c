@@ -35,12 +35,12 @@ static int renew_body(SapStoreTxn *store_txn, void *ctx)
     const Renewal *renewal = (const Renewal *)ctx;
     const Session *session = renewal->session;
     UniverseTxn txn;
-    RowKey key;
+    UniverseGuard guard = {.exclusive = true};
     SessionRow row;
-    row_key_session(&key, session->universe, &session->worker);
-    int rc = universe_txn_start(&txn, store_txn, PARTY_SESSION, &key, 1);
+    row_key_session(&guard.key, session->universe, &session->worker);
+    int rc = universe_txn_start(&txn, store_txn, PARTY_SESSION, &guard, 1, NULL, 0);
     if (rc == SAP_OK && !renewal->first) {
-        rc = session_row_get(store_txn, &key, &row);
+        rc = session_row_get(store_txn, &guard.key, &row);
         bool mine = rc == SAP_OK && memcmp(row.nonce, session->nonce, sizeof row.nonce) == 0;
         if (rc == SAP_NOTFOUND || (rc == SAP_OK && !mine)) {
             rc = SAP_FENCED;
@@ -52,7 +52,7 @@ static int renew_body(SapStoreTxn *store_txn, void *ctx)
     }
     memcpy(row.nonce, session->nonce, sizeof row.nonce);
     row.expires_ns = sap_store_lease_ns(session->store) + session->ttl_ns;
-    return session_row_put(&txn, &key, &row);
+    return session_row_put(&txn, &guard.key, &row);
 }
 
 static int write_session(Session *session, bool first)
@@ -62,10 +62,10 @@ static int write_session(Session *session, bool first)
     SAP_ASSERT(session->margin_ns < session->ttl_ns);
     int rc = sap_store_run(session->store, SAP_STORE_GUARDED, renew_body, &renewal, NULL);
     if (rc == SAP_OK) {
-        session->deadline_ns = before_ns + session->ttl_ns - session->margin_ns;
-        session->renew_at_ns = before_ns + session->renewal_ns;
+        relaxed_store(&session->deadline_ns, before_ns + session->ttl_ns - session->margin_ns);
+        relaxed_store(&session->renew_at_ns, before_ns + session->renewal_ns);
     } else if (rc == SAP_FENCED) {
-        session->deadline_ns = 0;
+        relaxed_store(&session->deadline_ns, 0);
     }
     return rc;
 }
@@ -82,7 +82,7 @@ int session_renew(Session *session)
 
 bool session_may_work(const Session *session)
 {
-    return clock_boot_ns(session->clock) < session->deadline_ns;
+    return clock_boot_ns(session->clock) < relaxed_load(&session->deadline_ns);
 }
 
 int session_is_alive(const Session *asking, SapStoreTxn *txn, const UniverseName *worker,
@@ -98,4 +98,73 @@ int session_is_alive(const Session *asking, SapStoreTxn *txn, const UniverseName
     *alive_out = rc == SAP_OK && memcmp(row.nonce, nonce, UNIVERSE_NONCE) == 0 &&
                  sap_store_lease_ns(asking->store) < row.expires_ns + asking->renewal_ns;
     return SAP_OK;
+}
+
+/* ---- Ending ---------------------------------------------------------------------------------- */
+
+typedef struct SessionEnd {
+    uint32_t universe;
+    UniverseName worker;
+    const uint8_t *nonce; /* NULL: whatever it is */
+} SessionEnd;
+
+static int end_body(SapStoreTxn *store_txn, void *ctx)
+{
+    const SessionEnd *end = (const SessionEnd *)ctx;
+    UniverseTxn txn;
+    UniverseGuard guard = {.exclusive = true};
+    SessionRow row;
+    row_key_session(&guard.key, end->universe, &end->worker);
+    int rc = universe_txn_start(&txn, store_txn, PARTY_SESSION, &guard, 1, NULL, 0);
+    rc = rc == SAP_OK ? session_row_get(store_txn, &guard.key, &row) : rc;
+    bool other =
+        rc == SAP_OK && end->nonce != NULL && memcmp(row.nonce, end->nonce, sizeof row.nonce) != 0;
+    if (rc == SAP_NOTFOUND || other) {
+        return SAP_OK;
+    }
+    return rc == SAP_OK ? universe_del(&txn, &guard.key) : rc;
+}
+
+int session_end(Session *session)
+{
+    SessionEnd end = {session->universe, session->worker, session->nonce};
+    relaxed_store(&session->deadline_ns, 0);
+    return sap_store_run(session->store, SAP_STORE_GUARDED, end_body, &end, NULL);
+}
+
+/* The first session in the store. SAP_NOTFOUND: there is none. */
+static int first_session(SapStore *store, uint32_t universe, UniverseName *worker_out)
+{
+    RowKey from;
+    RowKey to;
+    SapStoreRange range;
+    SapStoreTxn *txn = NULL;
+    const SapStoreRow *rows = NULL;
+    uint32_t count = 0;
+    WitUniverseDbi17SessionsKey key;
+    row_key_universe(&from, WIT_DBI_SESSIONS, universe);
+    row_range(&from, &to, &range);
+    int rc = sap_store_begin(store, SAP_STORE_READ_NEWEST, &txn);
+    rc = rc == SAP_OK ? sap_store_scan(txn, &range, false, 1, &rows, &count) : rc;
+    rc = rc == SAP_OK && count == 0 ? SAP_NOTFOUND : rc;
+    rc = rc == SAP_OK ? row_decode_code(wit_universe_dbi17_sessions_key_decode(
+                            rows[0].key, rows[0].key_len, &key, NULL))
+                      : rc;
+    if (rc == SAP_OK) {
+        universe_name_copy(worker_out, &key.worker);
+        wit_universe_dbi17_sessions_key_free(&key);
+    }
+    sap_store_abort(txn);
+    return rc;
+}
+
+int session_void_all(SapStore *store, uint32_t universe)
+{
+    SessionEnd end = {.universe = universe};
+    int rc = first_session(store, universe, &end.worker);
+    while (rc == SAP_OK) {
+        rc = sap_store_run(store, SAP_STORE_GUARDED, end_body, &end, NULL);
+        rc = rc == SAP_OK ? first_session(store, universe, &end.worker) : rc;
+    }
+    return rc == SAP_NOTFOUND ? SAP_OK : rc;
 }

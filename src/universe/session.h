@@ -13,6 +13,7 @@
 
 #include "common/clock.h"
 #include "common/random.h"
+#include "common/relaxed.h"
 #include "universe/rows.h"
 
 #define SESSION_TTL_NS     UINT64_C(20000000000)
@@ -28,8 +29,9 @@ typedef struct Session {
     uint64_t ttl_ns;
     uint64_t renewal_ns;
     uint64_t margin_ns;
-    uint64_t deadline_ns; /* boot time from which on it does nothing; 0: it has not started */
-    uint64_t renew_at_ns; /* boot time */
+    /* Boot times. One thread renews while another works. */
+    RelaxedU64 deadline_ns; /* from which on it does nothing; 0: it has not started, or is over */
+    RelaxedU64 renew_at_ns;
 } Session;
 
 /* Store and clock (NULL: the system's) are borrowed as long as the session is used. Zero durations are
@@ -44,6 +46,12 @@ int session_start(Session *session);
 /* SAP_FENCED: the worker has another session by now, this one is over. Any other code: call it again,
  * also when its outcome is unknown. */
 int session_renew(Session *session);
+
+/* The worker has ended and holds nothing: its row goes. SAP_OK also if it is another session's by now. */
+int session_end(Session *session);
+
+/* Deletes the rows of all sessions: for a store that nobody else can have open. */
+int session_void_all(SapStore *store, uint32_t universe);
 
 /* Whether it may begin something now. */
 bool session_may_work(const Session *session);

@@ -35,6 +35,7 @@ RUN_SECONDS = 60
 CONTEXT = """#include <sapling/queue.h>
 #include <sapling/sapling.h>
 #include <sapling/store.h>
+#include <sapling/universe.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

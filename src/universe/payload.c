@@ -1,0 +1,40 @@
+/* payload.c - see payload.h. */
+#include "universe/payload.h"
+
+#include <string.h>
+
+#include "common/utf8.h"
+#include "json/canonical.h"
+#include "json/cbor.h"
+
+int payload_append(SapEncoding encoding, const void *data, size_t len, Buf *out)
+{
+    if (data == NULL && len > 0) {
+        return SAP_INVALID;
+    }
+    switch (encoding) {
+    case SAP_ENCODING_JSON:
+        return json_canonical(data, len, out, NULL);
+    case SAP_ENCODING_CBOR:
+        return cbor_canonical(data, len, out, NULL);
+    case SAP_ENCODING_RAW:
+        return buf_append(out, data, len);
+    }
+    return SAP_INVALID;
+}
+
+void payload_hash(SapEncoding encoding, Slice canonical, Digest *out)
+{
+    uint8_t byte = (uint8_t)encoding;
+    DigestState state;
+    digest_init(&state);
+    digest_update(&state, &byte, 1);
+    digest_update(&state, canonical.data, canonical.len);
+    digest_final(&state, out);
+}
+
+bool payload_text_valid(const char *text, size_t most)
+{
+    size_t len = text == NULL ? 0 : strlen(text);
+    return len <= most && (len == 0 || utf8_valid(text, len));
+}

@@ -1,0 +1,409 @@
+/* universe.c - opening a universe, modules, sending to worlds and looking at them: see universe.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/assert.h"
+#include "common/mem.h"
+#include "common/options.h"
+#include "store/blob.h"
+#include "universe/payload.h"
+#include "universe/universe_impl.h"
+
+OPTIONS_LAYOUT(SapUniverseOptions, message_ctx, message_ctx);
+OPTIONS_LAYOUT(SapIngress, reserved, reserved);
+
+#define UNIVERSE_SCHEMA "sapling:universe@1"
+
+/* ---- Opening --------------------------------------------------------------------------------- */
+
+int universe_open_on(SapStore *store, const Clock *clock, const Random *random, uint32_t number,
+                     SapUniverse **universe_out)
+{
+    uint8_t nonce[UNIVERSE_NONCE];
+    int rc = random_fill(random, nonce, sizeof nonce);
+    SapUniverse *universe =
+        rc == SAP_OK ? (SapUniverse *)mem_zalloc(MEM_UNIVERSE, sizeof *universe) : NULL;
+    if (universe == NULL) {
+        return rc == SAP_OK ? SAP_NOMEM : rc;
+    }
+    universe->store = store;
+    universe->clock = clock;
+    universe->random = random;
+    universe->number = number;
+    rc = producer_init(&universe->producer, nonce);
+    if (rc != SAP_OK) {
+        goto free_universe;
+    }
+    rc = combiner_init(&universe->combiner);
+    if (rc != SAP_OK) {
+        goto release_producer;
+    }
+    if (!mutex_init(&universe->lock)) {
+        rc = SAP_NOMEM;
+        goto release_combiner;
+    }
+    *universe_out = universe;
+    return SAP_OK;
+
+release_combiner:
+    combiner_release(&universe->combiner);
+release_producer:
+    producer_release(&universe->producer);
+free_universe:
+    mem_free(MEM_UNIVERSE, universe, sizeof *universe);
+    return rc;
+}
+
+static void set_store_options(SapStoreOptions *options, const SapUniverseOptions *given)
+{
+    *options = (SapStoreOptions){.size = sizeof *options, .schema = UNIVERSE_SCHEMA};
+    options->tables = universe_tables(&options->table_count);
+    if (given != NULL) {
+        options->on_message = given->on_message;
+        options->message_ctx = given->message_ctx;
+    }
+    options->renewal_ns = SESSION_RENEWAL_NS;
+}
+
+int sap_universe_init(const char *url)
+{
+    SapStoreOptions options;
+    set_store_options(&options, NULL);
+    return sap_store_init(url, &options);
+}
+
+int sap_universe_open(const char *url, const SapUniverseOptions *options,
+                      SapUniverse **universe_out)
+{
+    SapUniverseOptions all = {.size = sizeof all};
+    SapStoreOptions store_options;
+    SapStore *store = NULL;
+    if (universe_out == NULL || OPTIONS_READ(SapUniverseOptions, &all, options) != SAP_OK) {
+        return SAP_ERROR;
+    }
+    set_store_options(&store_options, &all);
+    int rc = sap_store_open(url, &store_options, &store);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    /* Only this process has the file open: whoever had a session in it is dead. */
+    rc = strncmp(url, "sapling:", 8) == 0 ? session_void_all(store, all.universe) : SAP_OK;
+    rc = rc == SAP_OK ? universe_open_on(store, NULL, NULL, all.universe, universe_out) : rc;
+    if (rc != SAP_OK) {
+        (void)sap_store_close(store);
+        return rc;
+    }
+    (*universe_out)->owns_store = true;
+    return SAP_OK;
+}
+
+int sap_universe_close(SapUniverse *universe)
+{
+    if (universe == NULL) {
+        return SAP_OK;
+    }
+    if (universe->workers > 0) {
+        return SAP_BUSY;
+    }
+    int rc = universe->owns_store ? sap_store_close(universe->store) : SAP_OK;
+    if (rc == SAP_BUSY) {
+        return rc;
+    }
+    mutex_destroy(&universe->lock);
+    combiner_release(&universe->combiner);
+    producer_release(&universe->producer);
+    mem_free(MEM_UNIVERSE, universe, sizeof *universe);
+    return rc;
+}
+
+SapStore *sap_universe_store(SapUniverse *universe)
+{
+    return universe == NULL ? NULL : universe->store;
+}
+
+/* ---- Modules --------------------------------------------------------------------------------- */
+
+/* Registered before threads start, as a rule; the lock is for shared objects that are loaded later. */
+static SapWorldModule *modules;
+static SAP_ATOMIC(bool) modules_locked;
+
+static void lock_modules(void)
+{
+    while (atomic_exchange(&modules_locked, true)) {
+        thread_yield();
+    }
+}
+
+const SapWorldModule *universe_module_find(const UniverseName *name)
+{
+    lock_modules();
+    const SapWorldModule *module = modules;
+    while (module != NULL && strcmp(module->name, name->text) != 0) {
+        module = module->next;
+    }
+    atomic_store(&modules_locked, false);
+    return module;
+}
+
+int sap_world_module_register(SapWorldModule *module)
+{
+    UniverseName name;
+    if (module == NULL || module->handler == NULL) {
+        return SAP_ERROR;
+    }
+    int rc = universe_name_set(&name, module->name);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    if (universe_module_find(&name) != NULL) {
+        return SAP_EXISTS;
+    }
+    lock_modules();
+    module->next = modules;
+    modules = module;
+    atomic_store(&modules_locked, false);
+    return SAP_OK;
+}
+
+/* ---- Sending --------------------------------------------------------------------------------- */
+
+static CodecBytes lend_text(const char *text)
+{
+    return lend_bytes(text == NULL ? "" : text, text == NULL ? 0 : strlen(text));
+}
+
+static bool texts_valid(const SapIngress *item)
+{
+    return payload_text_valid(item->name, SAP_WORLD_MAX_NAME) &&
+           payload_text_valid(item->id, SAP_WORLD_MAX_ID) &&
+           payload_text_valid(item->correlation_id, SAP_WORLD_MAX_ID) &&
+           payload_text_valid(item->trace_parent, SAP_WORLD_MAX_NAME) &&
+           (!item->want_reply || (item->id != NULL && item->id[0] != 0));
+}
+
+/* A large payload goes into the store ahead of the item that refers to it. */
+static int put_blob(SapUniverse *universe, IngressItem *made)
+{
+    BlobWriter *writer = NULL;
+    uint64_t now_ns = sap_store_lease_ns(universe->store);
+    uint64_t mark = 0;
+    int rc = blob_write_begin(universe->store, NULL, &writer);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    rc = blob_write_append(writer, made->payload.data, made->payload.len, now_ns);
+    if (rc != SAP_OK) {
+        blob_write_abort(writer);
+        return rc;
+    }
+    return blob_write_finish(writer, now_ns, &made->blob, &mark);
+}
+
+static int make_payload(SapUniverse *universe, const SapIngress *item, IngressItem *made,
+                        WitUniverseInboxItem *row)
+{
+    if (item->payload_len > SAP_WORLD_MAX_PAYLOAD) {
+        return SAP_FULL;
+    }
+    bool nothing = item->payload_len == 0 && item->encoding == SAP_ENCODING_JSON;
+    int rc = nothing
+                 ? buf_append_str(&made->payload, "null")
+                 : payload_append(item->encoding, item->payload, item->payload_len, &made->payload);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    payload_hash(item->encoding, (Slice){made->payload.data, made->payload.len}, &made->hash);
+    row->encoding = (WitUniverseEncoding)item->encoding;
+    row->hash = lend_bytes(made->hash.bytes, sizeof made->hash.bytes);
+    if (made->payload.len <= UNIVERSE_INLINE_MAX) {
+        row->payload = lend_bytes(made->payload.data, made->payload.len);
+        return SAP_OK;
+    }
+    rc = put_blob(universe, made);
+    row->blob = lend_bytes(made->blob.bytes, sizeof made->blob.bytes);
+    return rc;
+}
+
+int ingress_item_make(SapUniverse *universe, const char *world, const SapIngress *item,
+                      IngressItem *made_out, IngressRequest *request_out)
+{
+    IngressRequest request = {.item_class = WIT_UNIVERSE_ITEM_CLASS_MESSAGE,
+                              .priority = item->priority};
+    int rc = universe_name_set(&request.world, world);
+    if (rc != SAP_OK || !texts_valid(item)) {
+        return SAP_INVALID;
+    }
+    request.item.kind = WIT_UNIVERSE_ITEM_KIND_MESSAGE;
+    request.item.name = lend_text(item->name);
+    request.item.id = lend_text(item->id);
+    request.item.correlation_id = lend_text(item->correlation_id);
+    request.item.trace_parent = lend_text(item->trace_parent);
+    request.item.time_ns = sap_store_due_ns(universe->store);
+    if (item->want_reply) {
+        rc = buf_append_str(&made_out->reply_to, UNIVERSE_REPLY_OUTSIDE);
+        rc = rc == SAP_OK ? buf_append_str(&made_out->reply_to, item->id) : rc;
+        request.item.reply_to = lend_bytes(made_out->reply_to.data, made_out->reply_to.len);
+    }
+    rc = rc == SAP_OK ? make_payload(universe, item, made_out, &request.item) : rc;
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    producer_next(&universe->producer, universe->store, request.seq);
+    producer_next(&universe->producer, universe->store, request.expiry_seq);
+    request.expires_ns = sap_store_lease_ns(universe->store) + INGRESS_KEPT_NS;
+    *request_out = request;
+    return SAP_OK;
+}
+
+void ingress_item_release(IngressItem *made)
+{
+    buf_release(&made->payload);
+    buf_release(&made->reply_to);
+}
+
+int sap_enqueue_ingress(SapUniverse *universe, const char *world, const SapIngress *item,
+                        SapIngressResult *result_out)
+{
+    SapIngress all = {.size = sizeof all};
+    IngressItem made = {0};
+    IngressRequest request;
+    if (universe == NULL || item == NULL || OPTIONS_READ(SapIngress, &all, item) != SAP_OK) {
+        return SAP_ERROR;
+    }
+    int rc = ingress_item_make(universe, world, &all, &made, &request);
+    if (rc == SAP_OK) {
+        combiner_run(&universe->combiner, universe->store, universe->number, &request);
+        rc = request.rc;
+        if (result_out != NULL && (rc == SAP_OK || rc == SAP_IO)) {
+            result_out->duplicate = request.duplicate;
+            result_out->outcome_unknown = request.unknown;
+            memcpy(result_out->seq, request.first_seq, sizeof result_out->seq);
+        }
+    }
+    ingress_item_release(&made);
+    return rc;
+}
+
+/* ---- Replies --------------------------------------------------------------------------------- */
+
+static int read_reply(SapStoreTxn *txn, const RowKey *key, SapReply **reply_out)
+{
+    Slice val = {0};
+    WitUniverseDbi26ReplyValue row;
+    int rc = universe_get(txn, key, &val);
+    rc = rc == SAP_OK
+             ? row_decode_code(wit_universe_dbi26_reply_value_decode(val.data, val.len, &row, NULL))
+             : rc;
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    SapReply *reply = (SapReply *)malloc(sizeof *reply + row.payload.len + 1);
+    if (reply != NULL) {
+        char *payload = (char *)(reply + 1);
+        reply->encoding = (SapEncoding)row.encoding;
+        reply->failed = row.status != WIT_UNIVERSE_RECEIPT_STATUS_OK;
+        reply->height = row.height;
+        reply->payload_len = row.payload.len;
+        memcpy(payload, row.payload.data, row.payload.len);
+        payload[row.payload.len] = 0;
+        reply->payload = payload;
+        *reply_out = reply;
+    }
+    wit_universe_dbi26_reply_value_free(&row);
+    return reply == NULL ? SAP_NOMEM : SAP_OK;
+}
+
+int sap_world_reply_wait(SapUniverse *universe, const char *world, const char *id,
+                         uint64_t timeout_ns, SapReply **reply_out)
+{
+    UniverseName name;
+    RowKey key;
+    if (universe == NULL || reply_out == NULL) {
+        return SAP_ERROR;
+    }
+    int rc = universe_name_set(&name, world);
+    if (rc != SAP_OK || id == NULL || id[0] == 0 || !payload_text_valid(id, SAP_WORLD_MAX_ID)) {
+        return SAP_INVALID;
+    }
+    row_key_id(&key, WIT_DBI_REPLY, universe->number, &name, slice_from_str(id));
+    uint64_t end_ns = clock_boot_ns(universe->clock) + timeout_ns;
+    for (;;) {
+        SapStoreTxn *txn = NULL;
+        SapStorePrefix prefix = {key.table, key.bytes, key.len};
+        rc = sap_store_begin(universe->store, SAP_STORE_READ_DURABLE, &txn);
+        rc = rc == SAP_OK ? read_reply(txn, &key, reply_out) : rc;
+        uint64_t version = sap_store_version(txn);
+        sap_store_abort(txn);
+        uint64_t now_ns = clock_boot_ns(universe->clock);
+        if (rc != SAP_NOTFOUND || now_ns >= end_ns) {
+            return rc;
+        }
+        rc = sap_store_wait(universe->store, SAP_STORE_READ_DURABLE, &prefix, version,
+                            end_ns - now_ns);
+        if (rc != SAP_OK && rc != SAP_NOTFOUND) {
+            return rc;
+        }
+    }
+}
+
+void sap_reply_free(SapReply *reply)
+{
+    free(reply);
+}
+
+/* ---- Looking --------------------------------------------------------------------------------- */
+
+static void copy_text(char *out, const CodecBytes *from)
+{
+    if (from->len > 0) {
+        memcpy(out, from->data, from->len);
+    }
+    out[from->len] = 0;
+}
+
+static int read_info(SapStoreTxn *txn, uint32_t universe, const UniverseName *world,
+                     SapWorldInfo *info)
+{
+    RowKey key;
+    WitUniverseDbi21WorldMetaValue meta;
+    LeaseRow lease = {.epoch = 0};
+    HeadRow head = {0};
+    row_key_world(&key, WIT_DBI_WORLD_META, universe, world);
+    int rc = meta_row_get(txn, &key, &meta);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    info->status = (SapWorldStatus)meta.status;
+    info->drained = meta.drained;
+    copy_text(info->module, &meta.module);
+    copy_text(info->reason, &meta.reason);
+    wit_universe_dbi21_world_meta_value_free(&meta);
+    row_key_world(&key, WIT_DBI_LEASE, universe, world);
+    rc = lease_row_get(txn, &key, &lease);
+    row_key_world(&key, WIT_DBI_HEAD, universe, world);
+    rc = rc == SAP_OK || rc == SAP_NOTFOUND ? head_row_get(txn, &key, &head) : rc;
+    memcpy(info->holder, lease.holder.text, sizeof info->holder);
+    info->epoch = lease.epoch;
+    info->height = head.height;
+    memcpy(info->digest, head.digest, sizeof info->digest);
+    memcpy(info->state_sum, head.state_sum, sizeof info->state_sum);
+    return rc == SAP_NOTFOUND ? SAP_OK : rc;
+}
+
+int sap_world_info(SapUniverse *universe, const char *world, SapWorldInfo *info_out)
+{
+    UniverseName name;
+    SapStoreTxn *txn = NULL;
+    SapWorldInfo info;
+    if (universe == NULL || info_out == NULL) {
+        return SAP_ERROR;
+    }
+    int rc = universe_name_set(&name, world);
+    rc = rc == SAP_OK ? sap_store_begin(universe->store, SAP_STORE_READ_DURABLE, &txn) : rc;
+    rc = rc == SAP_OK ? read_info(txn, universe->number, &name, &info) : rc;
+    sap_store_abort(txn);
+    if (rc == SAP_OK) {
+        *info_out = info;
+    }
+    return rc;
+}
