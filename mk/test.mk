@@ -305,6 +305,16 @@ blob-gib: $(BLOB_TEST) ## Put a blob of 1 GiB into a store and read it again, be
 	$(Q)dir=$$(mktemp -d build/blob.XXXXXX) && { SAP_BLOB_MIB=1024 SAP_BLOB_DIR=$$dir $<; status=$$?; \
 	    rm -rf $$dir; exit $$status; }
 
+# --- simulation --------------------------------------------------------------------------------
+# The seeds beyond those of ./script/test, half of them in each of two processes.
+SIMULATE_SEEDS ?= 10000
+
+.PHONY: simulate-ci
+simulate-ci: build/test/tests/unit/universe_simulation_test ## Run SIMULATE_SEEDS seeds of the universe in the simulator
+	$(Q)half=$$(($(SIMULATE_SEEDS) / 2)); \
+	    SAP_TEST_SEED=2001 SAP_TEST_SEEDS=$$half $< & \
+	    SAP_TEST_SEED=$$((2001 + half)) SAP_TEST_SEEDS=$$half $<; first=$$?; wait $$! && exit $$first
+
 # --- mutants -----------------------------------------------------------------------------------
 # Known bugs, each planted in a copy of the sources: some test must fail. ONLY=name for some.
 MUTANT_TREE := build/mutants/tree

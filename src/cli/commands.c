@@ -5,6 +5,7 @@
 #include "cli/db.h"
 #include "cli/help.h"
 #include "cli/queue.h"
+#include "cli/simulate.h"
 #include "cli/store.h"
 
 enum { MANY = 1 << 20 };
@@ -220,6 +221,14 @@ static const Option store_init_options[] = {
     NO_MORE,
 };
 static const Option store_check_options[] = {NO_MORE};
+static const Option simulate_options[] = {
+    {OPTION_SEED, 's', "seed", "N", NULL, true, "the run of this number; 1 if not given"},
+    {OPTION_SEEDS, 0, "seeds", "A..B", NULL, true, "all runs from A to B"},
+    {OPTION_STEPS, 'n', "steps", "M", NULL, true,
+     "steps of each run before all settles; 200 if not given"},
+    {OPTION_TRACE, 0, "trace", NULL, NULL, false, "print every step, call and fault"},
+    NO_MORE,
+};
 static const Option help_options[] = {
     {OPTION_MAN, 0, "man", NULL, NULL, false, "the man page"},
     NO_MORE,
@@ -572,6 +581,21 @@ const Command commands[] = {
      "  store; otherwise 1. Of a file it reads marker and tables: sapling db verify checks every page.\n",
      {EXIT_NOT_FOUND, EXIT_CONFLICT, EXIT_CORRUPT},
      store_check_verb},
+    {NULL,
+     "simulate",
+     "Simulation",
+     "run workers and worlds in a simulator that tries to break them",
+     "",
+     0,
+     0,
+     simulate_options,
+     {"sapling simulate --seed 7 --steps 50", "sapling simulate --seeds 1..3 --steps 50 --json"},
+     "  Three nodes with workers, senders and operators share a store in memory. At every call of the\n"
+     "  store another may run, a node die, a commit lose its answer, a clock jump, or the power fail.\n"
+     "  What must hold is checked after every commit and at the end. A seed is the same run each time:\n"
+     "  trace shows it. Exit code 1: something did not hold, and the message says what and where.\n",
+     {0},
+     simulate_verb},
     {NULL,
      "help",
      "This command",

@@ -3,25 +3,43 @@
  * Each node is a process with a worker and what goes with it. Producers send numbered messages to a few
  * worlds; operators pause, resume, delete, drain and create them again. What must hold:
  *
- *   after every commit   epochs never fall, and no entry is of a greater epoch than the lease's; an active
- *                        world whose inbox is not empty has a hint
+ *   after every commit   epochs never fall, and no epoch has two holders; an active world whose inbox is
+ *                        not empty has a hint; the inbox of a drained world is empty
  *   when all is quiet    every message that was acknowledged is in the journal, in the inbox or a dead
  *                        letter, once; one of unknown outcome at most once; one that was refused nowhere;
  *                        nothing waits for an active world; heights have no gap and the digest is that of
  *                        the entries; running the handlers again gives the same entries, byte for byte;
- *                        every world has made progress */
+ *                        every step that a worker reported is there; something has happened */
 #ifndef SAPLING_UNIVERSE_SIMULATE_H
 #define SAPLING_UNIVERSE_SIMULATE_H
 
 #include "simulator/simulator.h"
 
-/* What happened in a run, beside what the simulator counts. */
+/* What happened in a run, beside what the simulator counts: X(name, what it counts). */
+#define UNIVERSE_COUNTS(X)                                          \
+    X(sent, "messages that were acknowledged")                      \
+    X(duplicates, "messages whose id was there before")             \
+    X(refused, "messages that were refused")                        \
+    X(unknown, "messages of unknown outcome")                       \
+    X(operations, "operations on worlds, such as pause and delete") \
+    X(acquired, "leases taken")                                     \
+    X(released, "leases given back")                                \
+    X(fenced, "worlds lost to others")                              \
+    X(resolved, "cycles of unknown outcome, read back")             \
+    X(paused, "worlds paused by their workers")                     \
+    X(restored, "entries applied to restore worlds")                \
+    X(reported, "steps that workers reported")                      \
+    X(entries, "entries in the journals at the end")                \
+    X(rejected, "of them those of rejected items")                  \
+    X(dead_letters, "dead letters at the end")
+
 typedef struct UniverseCounts {
-    uint64_t sent, duplicates, refused, unknown; /* messages */
-    uint64_t entries, rejected;                  /* in the journals at the end */
-    uint64_t steps, fenced, resolved, acquired, restored, released, paused; /* of workers */
-    uint64_t operations, dead_letters;
+#define COUNT_FIELD(name, what) uint64_t name;
+    UNIVERSE_COUNTS(COUNT_FIELD)
+#undef COUNT_FIELD
 } UniverseCounts;
+
+void universe_counts_add(UniverseCounts *sum, const UniverseCounts *counts);
 
 /* Runs a seed: *report_out and *counts_out are written on any code but SAP_NOMEM. SAP_INVALID: something
  * did not hold, the report says what. steps 0: the default. print NULL: nothing is printed. */

@@ -1602,7 +1602,7 @@ class Documents(Case):
         with open(os.path.join(ROOT, "docs/reference/command.md"), encoding="utf-8") as file:
             text = file.read()
         for words in verbs():
-            if words[0] not in ("db", "queue", "store"):
+            if words[0] not in ("db", "queue", "store", "simulate"):
                 continue
             title = words[1] if words[0] == "db" else " ".join(words)
             self.assertRegex(text, rf"(?m)^## {title}$")
