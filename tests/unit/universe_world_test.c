@@ -1,16 +1,19 @@
-/* Worlds from outside, by universe.h alone: in memory and in a file. */
+/* Worlds from outside, by universe.h alone, on every store. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/mem.h"
 #include "sapling/universe.h"
-#include "support/files.h"
+#include "support/store_suite.h"
 #include "support/suite.h"
 #include "universe/universe_impl.h"
 
-static FileBed bed;
-static bool handler_down; /* the outside that the handler needs */
+enum { TIMEOUT_S = 120 };
+
+static StoreBeds beds;
+static char url[SUITE_URL_MAX]; /* of the last universe that was made */
+static bool handler_down;       /* the outside that the handler needs */
 
 /* "add" adds, "bad" is refused for good, "down" fails while handler_down, "size" replies the size of the
  * payload, "big" changes too much. */
@@ -59,13 +62,24 @@ static int count(SapWorld *world, const SapEvent *event)
 
 SAP_WORLD_MODULE("count", count);
 
-static SapUniverse *open_universe(int store)
+static SapUniverse *open_again(void)
 {
     SapUniverse *universe = NULL;
-    char url[512];
-    (void)snprintf(url, sizeof url, "sapling:%s/worlds.db", bed.dir);
-    ck_assert_int_eq(sap_universe_open(store == 0 ? "memory:" : url, NULL, &universe), SAP_OK);
+    ck_assert_int_eq(sap_universe_open(url, NULL, &universe), SAP_OK);
     return universe;
+}
+
+/* A new one on that store. NULL: there is no such store here, which has been printed. */
+static SapUniverse *open_universe(int bed)
+{
+    if (bed >= beds.count) {
+        return NULL;
+    }
+    store_suite_next_url(&beds.all[bed], url, sizeof url);
+    if (beds.all[bed].needs_init) {
+        ck_assert_int_eq(sap_universe_init(url), SAP_OK);
+    }
+    return open_again();
 }
 
 static SapWorker *open_worker(SapUniverse *universe, const char *name)
@@ -104,6 +118,9 @@ static void expect_reply(SapUniverse *universe, const char *id, bool failed, con
 START_TEST(a_world_counts_replies_and_rejects)
 {
     SapUniverse *universe = open_universe(_i);
+    if (universe == NULL) {
+        return;
+    }
     SapWorker *worker = open_worker(universe, "a");
     SapIngressResult result = {0};
     SapWorldInfo info;
@@ -141,6 +158,9 @@ END_TEST
 START_TEST(bad_input_is_refused_and_changes_nothing)
 {
     SapUniverse *universe = open_universe(_i);
+    if (universe == NULL) {
+        return;
+    }
     char name[SAP_WORLD_MAX_NAME + 2];
     memset(name, 'x', sizeof name - 1);
     name[sizeof name - 1] = 0;
@@ -171,6 +191,9 @@ END_TEST
 START_TEST(seed_deterministic_1_lease_failover)
 {
     SapUniverse *universe = open_universe(_i);
+    if (universe == NULL) {
+        return;
+    }
     SapWorker *a = open_worker(universe, "a");
     SapWorldInfo before;
     SapWorldInfo after;
@@ -211,6 +234,9 @@ END_TEST
 START_TEST(a_failing_handler_pauses_its_world_and_resuming_tries_again)
 {
     SapUniverse *universe = open_universe(_i);
+    if (universe == NULL) {
+        return;
+    }
     SapWorker *worker = open_worker(universe, "a");
     SapWorldInfo info;
     ck_assert_int_eq(sap_world_create(universe, "w", "count", SAP_ENCODING_JSON, NULL, 0), SAP_OK);
@@ -237,6 +263,9 @@ END_TEST
 START_TEST(a_deleted_world_is_drained_and_created_again_on_its_tombstone)
 {
     SapUniverse *universe = open_universe(_i);
+    if (universe == NULL) {
+        return;
+    }
     SapWorker *worker = open_worker(universe, "a");
     SapWorldInfo info;
     bool done = false;
@@ -275,6 +304,9 @@ END_TEST
 START_TEST(large_payloads_are_blobs_and_large_changes_are_refused)
 {
     SapUniverse *universe = open_universe(_i);
+    if (universe == NULL) {
+        return;
+    }
     SapWorker *worker = open_worker(universe, "a");
     size_t len = 300000;
     char *payload = malloc(len);
@@ -299,14 +331,14 @@ END_TEST
 START_TEST(a_file_that_was_left_by_a_dead_process_goes_on_at_once)
 {
     SapWorldInfo info;
-    SapUniverse *universe = open_universe(1);
+    SapUniverse *universe = open_universe(STORE_BED_FILE);
     SapWorker *worker = open_worker(universe, "a");
     ck_assert_int_eq(sap_world_create(universe, "w", "count", SAP_ENCODING_JSON, NULL, 0), SAP_OK);
     ck_assert_int_eq(send_item(universe, "add", NULL, "5"), SAP_OK);
     run_all(worker);
     worker_abandon(worker); /* its session and its lease stay in the file */
     ck_assert_int_eq(sap_universe_close(universe), SAP_OK);
-    universe = open_universe(1);
+    universe = open_again();
     worker = open_worker(universe, "b");
     ck_assert_int_eq(send_item(universe, "add", "x", "1"), SAP_OK);
     run_all(worker);
@@ -370,28 +402,32 @@ END_TEST
 
 static void set_up(void)
 {
-    file_bed_start(&bed);
+    store_beds_start(&beds);
 }
 
 static void tear_down(void)
 {
-    file_bed_end(&bed);
+    store_beds_end(&beds);
 }
 
 int main(void)
 {
     Suite *suite = suite_create("universe_world");
-    TCase *both = tcase_create("in memory and in a file");
+    TCase *every = tcase_create("on every store");
     TCase *file = tcase_create("in a file");
-    tcase_add_checked_fixture(both, set_up, tear_down);
-    tcase_add_loop_test(both, a_world_counts_replies_and_rejects, 0, 2);
-    tcase_add_loop_test(both, bad_input_is_refused_and_changes_nothing, 0, 2);
-    tcase_add_loop_test(both, seed_deterministic_1_lease_failover, 0, 2);
-    tcase_add_loop_test(both, a_failing_handler_pauses_its_world_and_resuming_tries_again, 0, 2);
-    tcase_add_loop_test(both, a_deleted_world_is_drained_and_created_again_on_its_tombstone, 0, 2);
-    tcase_add_loop_test(both, large_payloads_are_blobs_and_large_changes_are_refused, 0, 2);
-    tcase_add_loop_test(both, a_cycle_of_unknown_outcome_is_read_back, 0, 2);
-    suite_add_tcase(suite, both);
+    tcase_add_checked_fixture(every, set_up, tear_down);
+    tcase_set_timeout(every, TIMEOUT_S);
+    tcase_add_loop_test(every, a_world_counts_replies_and_rejects, 0, STORE_BED_MAX);
+    tcase_add_loop_test(every, bad_input_is_refused_and_changes_nothing, 0, STORE_BED_MAX);
+    tcase_add_loop_test(every, seed_deterministic_1_lease_failover, 0, STORE_BED_MAX);
+    tcase_add_loop_test(every, a_failing_handler_pauses_its_world_and_resuming_tries_again, 0,
+                        STORE_BED_MAX);
+    tcase_add_loop_test(every, a_deleted_world_is_drained_and_created_again_on_its_tombstone, 0,
+                        STORE_BED_MAX);
+    tcase_add_loop_test(every, large_payloads_are_blobs_and_large_changes_are_refused, 0,
+                        STORE_BED_MAX);
+    tcase_add_loop_test(every, a_cycle_of_unknown_outcome_is_read_back, 0, 2);
+    suite_add_tcase(suite, every);
     tcase_add_checked_fixture(file, set_up, tear_down);
     tcase_add_test(file, a_file_that_was_left_by_a_dead_process_goes_on_at_once);
     suite_add_tcase(suite, file);
