@@ -19,6 +19,7 @@ typedef struct Sum {
 } Sum;
 
 struct WorldState {
+    SapMemArena *arena; /* of this world alone */
     SapEnv *db;
     uint32_t depth; /* of open transactions */
     SapTxnCtx *txn[STATE_DEPTH];
@@ -26,14 +27,34 @@ struct WorldState {
     Sum sum;
 };
 
+/* Each page is a block of the process's heap: an arena that takes chunks of its own would cost every
+ * small world its first chunk, 32 KiB. */
+static void *alloc_page(void *ctx, uint32_t size)
+{
+    (void)ctx;
+    return mem_alloc(MEM_ARENA, size);
+}
+
+static void free_page(void *ctx, void *page, uint32_t size)
+{
+    (void)ctx;
+    mem_free(MEM_ARENA, page, size);
+}
+
 int state_open(WorldState **state_out)
 {
+    SapArenaOptions options = {
+        .size = sizeof options, .type = SAP_ARENA_BACKING_CUSTOM, .page_size = STATE_PAGE};
+    options.cfg.custom.alloc_page = alloc_page;
+    options.cfg.custom.free_page = free_page;
     WorldState *state = (WorldState *)mem_zalloc(MEM_UNIVERSE, sizeof *state);
     if (state == NULL) {
         return SAP_NOMEM;
     }
-    state->db = sap_db_open(NULL, STATE_PAGE, NULL, NULL);
+    int rc = sap_arena_init(&state->arena, &options);
+    state->db = rc == SAP_OK ? sap_db_open(state->arena, STATE_PAGE, NULL, NULL) : NULL;
     if (state->db == NULL) {
+        sap_arena_destroy(state->arena);
         mem_free(MEM_UNIVERSE, state, sizeof *state);
         return SAP_NOMEM;
     }
@@ -51,6 +72,7 @@ void state_close(WorldState *state)
     }
     int rc = sap_db_close(state->db);
     SAP_ASSERT(rc == SAP_OK);
+    sap_arena_destroy(state->arena);
     mem_free(MEM_UNIVERSE, state, sizeof *state);
 }
 
