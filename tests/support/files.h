@@ -61,6 +61,9 @@ Image *image_take(const char *dir);
 void image_free(Image *image);
 /* Aborts at the first difference: a name more or less, another size, another byte. */
 void image_expect_same(const Image *image, const char *dir);
+/* The same but for segments of logs, which an open database makes ahead of their use and removes in a
+ * thread of its own. */
+void image_expect_same_beside_log(const Image *image, const char *dir);
 /* Makes the directory what it was. Parts that are zero become holes. */
 void image_restore(const Image *image, const char *dir);
 
