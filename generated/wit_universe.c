@@ -215,6 +215,7 @@ static void wit_universe_inbox_item_write(CodecWriter *w, const WitUniverseInbox
     codec_write_bytes(w, &v->blob);
     codec_write_bytes(w, &v->trace_parent);
     codec_write_u64(w, v->time_ns);
+    codec_write_u8(w, v->replayed);
 }
 
 static void wit_universe_inbox_item_read(CodecReader *r, WitUniverseInboxItem *v)
@@ -277,6 +278,10 @@ static void wit_universe_inbox_item_read(CodecReader *r, WitUniverseInboxItem *v
     }
     v->time_ns = codec_read_u64(r);
     if (codec_read_failed(r, "record inbox-item", "time-ns")) {
+        return;
+    }
+    v->replayed = codec_read_bool(r);
+    if (codec_read_failed(r, "record inbox-item", "replayed")) {
         return;
     }
 }
@@ -419,7 +424,8 @@ bool wit_universe_inbox_item_equal(const WitUniverseInboxItem *a, const WitUnive
            codec_bytes_equal(&a->payload, &b->payload) &&
            codec_bytes_equal(&a->blob, &b->blob) &&
            codec_bytes_equal(&a->trace_parent, &b->trace_parent) &&
-           a->time_ns == b->time_ns;
+           a->time_ns == b->time_ns &&
+           a->replayed == b->replayed;
 }
 
 void wit_universe_inbox_item_free(WitUniverseInboxItem *v)
@@ -1137,6 +1143,7 @@ static void wit_universe_dbi16_lease_value_write(CodecWriter *w, const WitUniver
     codec_write_bytes(w, &v->holder);
     codec_write_bytes(w, &v->nonce);
     codec_write_u64(w, v->epoch);
+    codec_write_u8(w, v->unclean);
 }
 
 static void wit_universe_dbi16_lease_value_read(CodecReader *r, WitUniverseDbi16LeaseValue *v)
@@ -1151,6 +1158,10 @@ static void wit_universe_dbi16_lease_value_read(CodecReader *r, WitUniverseDbi16
     }
     v->epoch = codec_read_u64(r);
     if (codec_read_failed(r, "record dbi16-lease-value", "epoch")) {
+        return;
+    }
+    v->unclean = codec_read_bool(r);
+    if (codec_read_failed(r, "record dbi16-lease-value", "unclean")) {
         return;
     }
 }
@@ -1196,7 +1207,8 @@ bool wit_universe_dbi16_lease_value_equal(const WitUniverseDbi16LeaseValue *a, c
 {
     return codec_bytes_equal(&a->holder, &b->holder) &&
            codec_bytes_equal(&a->nonce, &b->nonce) &&
-           a->epoch == b->epoch;
+           a->epoch == b->epoch &&
+           a->unclean == b->unclean;
 }
 
 void wit_universe_dbi16_lease_value_free(WitUniverseDbi16LeaseValue *v)
@@ -1240,6 +1252,92 @@ int wit_universe_dbi16_lease_value_decode(const void *data, size_t len, WitUnive
     }
     if (r.rc != SAP_OK) {
         wit_universe_dbi16_lease_value_free(&v);
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static void wit_universe_module_ref_write(CodecWriter *w, const WitUniverseModuleRef *v)
+{
+    codec_write_bytes(w, &v->name);
+    codec_write_u64(w, v->version);
+}
+
+static void wit_universe_module_ref_read(CodecReader *r, WitUniverseModuleRef *v)
+{
+    codec_read_bytes(r, &v->name);
+    if (codec_read_failed(r, "record module-ref", "name")) {
+        return;
+    }
+    v->version = codec_read_u64(r);
+    if (codec_read_failed(r, "record module-ref", "version")) {
+        return;
+    }
+}
+
+static int wit_universe_module_ref_check(const WitUniverseModuleRef *v, CodecError *error)
+{
+    int rc = codec_check_string(&v->name, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record module-ref", "name", rc);
+    }
+    {
+        bool bad = false;
+        bool holds = ((codec_number_compare(codec_number_u(v->name.len), codec_number_u(UINT64_C(1))) >= 0) && (codec_number_compare(codec_number_u(v->name.len), codec_number_u(UINT64_C(128))) <= 0));
+        if (bad || !holds) {
+            return codec_broken(error, "record module-ref", "name", "len(value) >= 1 && len(value) <= 128");
+        }
+    }
+    return SAP_OK;
+}
+
+bool wit_universe_module_ref_equal(const WitUniverseModuleRef *a, const WitUniverseModuleRef *b)
+{
+    return codec_bytes_equal(&a->name, &b->name) &&
+           a->version == b->version;
+}
+
+void wit_universe_module_ref_free(WitUniverseModuleRef *v)
+{
+    codec_bytes_free(&v->name);
+    memset(v, 0, sizeof *v);
+}
+
+int wit_universe_module_ref_validate(const WitUniverseModuleRef *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    return wit_universe_module_ref_check(v, error);
+}
+
+int wit_universe_module_ref_encode(const WitUniverseModuleRef *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_universe_module_ref_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    codec_write_u8(&w, 1);
+    wit_universe_module_ref_write(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_universe_module_ref_decode(const void *data, size_t len, WitUniverseModuleRef *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitUniverseModuleRef v;
+
+    memset(&v, 0, sizeof v);
+    codec_read_version(&r, 1);
+    wit_universe_module_ref_read(&r, &v);
+    (void)codec_read_failed(&r, "record module-ref", "");
+    if (r.rc == SAP_OK) {
+        r.rc = wit_universe_module_ref_check(&v, error);
+    }
+    if (r.rc != SAP_OK) {
+        wit_universe_module_ref_free(&v);
         return r.rc;
     }
     *v_out = v;
@@ -1331,10 +1429,60 @@ int wit_universe_dbi17_sessions_key_decode(const void *data, size_t len, WitUniv
     return SAP_OK;
 }
 
+static void wit_universe_list_module_ref_write(CodecWriter *w, const WitUniverseListModuleRef *v)
+{
+    codec_write_u32(w, v->count);
+    for (uint32_t i = 0; i < v->count; i++) {
+        wit_universe_module_ref_write(w, &v->items[i]);
+    }
+}
+
+static void wit_universe_list_module_ref_read(CodecReader *r, WitUniverseListModuleRef *v)
+{
+    v->items = codec_read_items(r, 12, sizeof *v->items, &v->count);
+    for (uint32_t i = 0; i < v->count && r->rc == SAP_OK; i++) {
+        wit_universe_module_ref_read(r, &v->items[i]);
+    }
+}
+
+static int wit_universe_list_module_ref_check(const WitUniverseListModuleRef *v, CodecError *error)
+{
+    for (uint32_t i = 0; i < v->count; i++) {
+        int rc = wit_universe_module_ref_check(&v->items[i], error);
+        if (rc != SAP_OK) {
+            return rc;
+        }
+    }
+    return SAP_OK;
+}
+
+static bool wit_universe_list_module_ref_equal(const WitUniverseListModuleRef *a, const WitUniverseListModuleRef *b)
+{
+    if (a->count != b->count) {
+        return false;
+    }
+    for (uint32_t i = 0; i < a->count; i++) {
+        if (!(wit_universe_module_ref_equal(&a->items[i], &b->items[i]))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void wit_universe_list_module_ref_free(WitUniverseListModuleRef *v)
+{
+    for (uint32_t i = 0; i < v->count; i++) {
+        wit_universe_module_ref_free(&v->items[i]);
+    }
+    codec_items_free(v->items, v->count, sizeof *v->items);
+    memset(v, 0, sizeof *v);
+}
+
 static void wit_universe_dbi17_sessions_value_write(CodecWriter *w, const WitUniverseDbi17SessionsValue *v)
 {
     codec_write_bytes(w, &v->nonce);
     codec_write_u64(w, v->expires_ns);
+    wit_universe_list_module_ref_write(w, &v->modules);
 }
 
 static void wit_universe_dbi17_sessions_value_read(CodecReader *r, WitUniverseDbi17SessionsValue *v)
@@ -1345,6 +1493,10 @@ static void wit_universe_dbi17_sessions_value_read(CodecReader *r, WitUniverseDb
     }
     v->expires_ns = codec_read_u64(r);
     if (codec_read_failed(r, "record dbi17-sessions-value", "expires-ns")) {
+        return;
+    }
+    wit_universe_list_module_ref_read(r, &v->modules);
+    if (codec_read_failed(r, "record dbi17-sessions-value", "modules")) {
         return;
     }
 }
@@ -1358,18 +1510,24 @@ static int wit_universe_dbi17_sessions_value_check(const WitUniverseDbi17Session
             return codec_broken(error, "record dbi17-sessions-value", "nonce", "len(value) == 16");
         }
     }
+    int rc = wit_universe_list_module_ref_check(&v->modules, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record dbi17-sessions-value", "modules", rc);
+    }
     return SAP_OK;
 }
 
 bool wit_universe_dbi17_sessions_value_equal(const WitUniverseDbi17SessionsValue *a, const WitUniverseDbi17SessionsValue *b)
 {
     return codec_bytes_equal(&a->nonce, &b->nonce) &&
-           a->expires_ns == b->expires_ns;
+           a->expires_ns == b->expires_ns &&
+           wit_universe_list_module_ref_equal(&a->modules, &b->modules);
 }
 
 void wit_universe_dbi17_sessions_value_free(WitUniverseDbi17SessionsValue *v)
 {
     codec_bytes_free(&v->nonce);
+    wit_universe_list_module_ref_free(&v->modules);
     memset(v, 0, sizeof *v);
 }
 
@@ -1969,6 +2127,81 @@ int wit_universe_dbi20_journal_value_decode(const void *data, size_t len, WitUni
     return SAP_OK;
 }
 
+static void wit_universe_item_class_write(CodecWriter *w, const WitUniverseItemClass *v)
+{
+    codec_write_u8(w, *v);
+}
+
+static void wit_universe_item_class_read(CodecReader *r, WitUniverseItemClass *v)
+{
+    *v = codec_read_u8(r);
+}
+
+static void wit_universe_item_class_write_key(CodecWriter *w, const WitUniverseItemClass *v)
+{
+    codec_write_u8(w, *v);
+}
+
+static void wit_universe_item_class_read_key(CodecReader *r, WitUniverseItemClass *v)
+{
+    *v = codec_read_u8(r);
+}
+
+static int wit_universe_item_class_check(const WitUniverseItemClass *v, CodecError *error)
+{
+    return codec_blame(error, "enum item-class", "", codec_check_case(*v, 3, error));
+}
+
+bool wit_universe_item_class_equal(const WitUniverseItemClass *a, const WitUniverseItemClass *b)
+{
+    return *a == *b;
+}
+
+void wit_universe_item_class_free(WitUniverseItemClass *v)
+{
+    memset(v, 0, sizeof *v);
+}
+
+int wit_universe_item_class_validate(const WitUniverseItemClass *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    return wit_universe_item_class_check(v, error);
+}
+
+int wit_universe_item_class_encode(const WitUniverseItemClass *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_universe_item_class_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    codec_write_u8(&w, 1);
+    wit_universe_item_class_write(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_universe_item_class_decode(const void *data, size_t len, WitUniverseItemClass *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitUniverseItemClass v;
+
+    memset(&v, 0, sizeof v);
+    codec_read_version(&r, 1);
+    wit_universe_item_class_read(&r, &v);
+    codec_read_all(&r);
+    (void)codec_read_failed(&r, "enum item-class", "");
+    if (r.rc == SAP_OK) {
+        r.rc = wit_universe_item_class_check(&v, error);
+    }
+    if (r.rc != SAP_OK) {
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
 static void wit_universe_world_status_write(CodecWriter *w, const WitUniverseWorldStatus *v)
 {
     codec_write_u8(w, *v);
@@ -2122,8 +2355,11 @@ int wit_universe_dbi21_world_meta_key_decode(const void *data, size_t len, WitUn
 static void wit_universe_dbi21_world_meta_value_write(CodecWriter *w, const WitUniverseDbi21WorldMetaValue *v)
 {
     codec_write_bytes(w, &v->module);
-    codec_write_bytes(w, &v->pin);
-    wit_universe_world_status_write(w, &v->status);
+    uint8_t *at_pin = codec_write_room(w, 9);
+    if (at_pin != NULL) {
+        store_u64le(at_pin + 0, (uint64_t)v->pin);
+        at_pin[8] = (uint8_t)v->status;
+    }
     codec_write_bytes(w, &v->reason);
     codec_write_u8(w, v->drained);
     codec_write_bytes(w, &v->seed);
@@ -2132,7 +2368,13 @@ static void wit_universe_dbi21_world_meta_value_write(CodecWriter *w, const WitU
     codec_write_u64(w, v->created_ns);
     codec_write_bytes(w, &v->parent_world);
     codec_write_bytes(w, &v->parent_snapshot);
-    codec_write_u64(w, v->forked_at);
+    uint8_t *at_forked_at = codec_write_room(w, 9);
+    if (at_forked_at != NULL) {
+        store_u64le(at_forked_at + 0, (uint64_t)v->forked_at);
+        at_forked_at[8] = (uint8_t)v->failed_class;
+    }
+    codec_write_bytes(w, &v->failed_seq);
+    codec_write_u64(w, v->failed_version);
 }
 
 static void wit_universe_dbi21_world_meta_value_read(CodecReader *r, WitUniverseDbi21WorldMetaValue *v)
@@ -2141,14 +2383,14 @@ static void wit_universe_dbi21_world_meta_value_read(CodecReader *r, WitUniverse
     if (codec_read_failed(r, "record dbi21-world-meta-value", "module")) {
         return;
     }
-    codec_read_bytes(r, &v->pin);
-    if (codec_read_failed(r, "record dbi21-world-meta-value", "pin")) {
+    const uint8_t *at_pin = codec_read_run(r, 9);
+    if (at_pin == NULL) {
+        static const CodecField fields[] = {{"pin", 8}, {"status", 1}};
+        codec_read_no_run(r, "record dbi21-world-meta-value", fields, 2);
         return;
     }
-    wit_universe_world_status_read(r, &v->status);
-    if (codec_read_failed(r, "record dbi21-world-meta-value", "status")) {
-        return;
-    }
+    v->pin = (uint64_t)load_u64le(at_pin + 0);
+    v->status = (WitUniverseWorldStatus)at_pin[8];
     codec_read_bytes(r, &v->reason);
     if (codec_read_failed(r, "record dbi21-world-meta-value", "reason")) {
         return;
@@ -2181,8 +2423,20 @@ static void wit_universe_dbi21_world_meta_value_read(CodecReader *r, WitUniverse
     if (codec_read_failed(r, "record dbi21-world-meta-value", "parent-snapshot")) {
         return;
     }
-    v->forked_at = codec_read_u64(r);
-    if (codec_read_failed(r, "record dbi21-world-meta-value", "forked-at")) {
+    const uint8_t *at_forked_at = codec_read_run(r, 9);
+    if (at_forked_at == NULL) {
+        static const CodecField fields[] = {{"forked-at", 8}, {"failed-class", 1}};
+        codec_read_no_run(r, "record dbi21-world-meta-value", fields, 2);
+        return;
+    }
+    v->forked_at = (uint64_t)load_u64le(at_forked_at + 0);
+    v->failed_class = (WitUniverseItemClass)at_forked_at[8];
+    codec_read_bytes(r, &v->failed_seq);
+    if (codec_read_failed(r, "record dbi21-world-meta-value", "failed-seq")) {
+        return;
+    }
+    v->failed_version = codec_read_u64(r);
+    if (codec_read_failed(r, "record dbi21-world-meta-value", "failed-version")) {
         return;
     }
 }
@@ -2198,17 +2452,6 @@ static int wit_universe_dbi21_world_meta_value_check(const WitUniverseDbi21World
         bool holds = ((codec_number_compare(codec_number_u(v->module.len), codec_number_u(UINT64_C(1))) >= 0) && (codec_number_compare(codec_number_u(v->module.len), codec_number_u(UINT64_C(128))) <= 0));
         if (bad || !holds) {
             return codec_broken(error, "record dbi21-world-meta-value", "module", "len(value) >= 1 && len(value) <= 128");
-        }
-    }
-    rc = codec_check_string(&v->pin, error);
-    if (rc != SAP_OK) {
-        return codec_blame(error, "record dbi21-world-meta-value", "pin", rc);
-    }
-    {
-        bool bad = false;
-        bool holds = (codec_number_compare(codec_number_u(v->pin.len), codec_number_u(UINT64_C(128))) <= 0);
-        if (bad || !holds) {
-            return codec_broken(error, "record dbi21-world-meta-value", "pin", "len(value) <= 128");
         }
     }
     rc = wit_universe_world_status_check(&v->status, error);
@@ -2258,13 +2501,24 @@ static int wit_universe_dbi21_world_meta_value_check(const WitUniverseDbi21World
             return codec_broken(error, "record dbi21-world-meta-value", "parent-snapshot", "len(value) == 0 || len(value) == 32");
         }
     }
+    rc = wit_universe_item_class_check(&v->failed_class, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record dbi21-world-meta-value", "failed-class", rc);
+    }
+    {
+        bool bad = false;
+        bool holds = ((codec_number_compare(codec_number_u(v->failed_seq.len), codec_number_u(UINT64_C(0))) == 0) || (codec_number_compare(codec_number_u(v->failed_seq.len), codec_number_u(UINT64_C(32))) == 0));
+        if (bad || !holds) {
+            return codec_broken(error, "record dbi21-world-meta-value", "failed-seq", "len(value) == 0 || len(value) == 32");
+        }
+    }
     return SAP_OK;
 }
 
 bool wit_universe_dbi21_world_meta_value_equal(const WitUniverseDbi21WorldMetaValue *a, const WitUniverseDbi21WorldMetaValue *b)
 {
     return codec_bytes_equal(&a->module, &b->module) &&
-           codec_bytes_equal(&a->pin, &b->pin) &&
+           a->pin == b->pin &&
            wit_universe_world_status_equal(&a->status, &b->status) &&
            codec_bytes_equal(&a->reason, &b->reason) &&
            a->drained == b->drained &&
@@ -2274,18 +2528,21 @@ bool wit_universe_dbi21_world_meta_value_equal(const WitUniverseDbi21WorldMetaVa
            a->created_ns == b->created_ns &&
            codec_bytes_equal(&a->parent_world, &b->parent_world) &&
            codec_bytes_equal(&a->parent_snapshot, &b->parent_snapshot) &&
-           a->forked_at == b->forked_at;
+           a->forked_at == b->forked_at &&
+           wit_universe_item_class_equal(&a->failed_class, &b->failed_class) &&
+           codec_bytes_equal(&a->failed_seq, &b->failed_seq) &&
+           a->failed_version == b->failed_version;
 }
 
 void wit_universe_dbi21_world_meta_value_free(WitUniverseDbi21WorldMetaValue *v)
 {
     codec_bytes_free(&v->module);
-    codec_bytes_free(&v->pin);
     codec_bytes_free(&v->reason);
     codec_bytes_free(&v->seed);
     codec_bytes_free(&v->born_digest);
     codec_bytes_free(&v->parent_world);
     codec_bytes_free(&v->parent_snapshot);
+    codec_bytes_free(&v->failed_seq);
     memset(v, 0, sizeof *v);
 }
 
@@ -2676,81 +2933,6 @@ int wit_universe_dbi23_assigned_value_decode(const void *data, size_t len, WitUn
     (void)codec_read_failed(&r, "record dbi23-assigned-value", "");
     if (r.rc != SAP_OK) {
         wit_universe_dbi23_assigned_value_free(&v);
-        return r.rc;
-    }
-    *v_out = v;
-    return SAP_OK;
-}
-
-static void wit_universe_item_class_write(CodecWriter *w, const WitUniverseItemClass *v)
-{
-    codec_write_u8(w, *v);
-}
-
-static void wit_universe_item_class_read(CodecReader *r, WitUniverseItemClass *v)
-{
-    *v = codec_read_u8(r);
-}
-
-static void wit_universe_item_class_write_key(CodecWriter *w, const WitUniverseItemClass *v)
-{
-    codec_write_u8(w, *v);
-}
-
-static void wit_universe_item_class_read_key(CodecReader *r, WitUniverseItemClass *v)
-{
-    *v = codec_read_u8(r);
-}
-
-static int wit_universe_item_class_check(const WitUniverseItemClass *v, CodecError *error)
-{
-    return codec_blame(error, "enum item-class", "", codec_check_case(*v, 3, error));
-}
-
-bool wit_universe_item_class_equal(const WitUniverseItemClass *a, const WitUniverseItemClass *b)
-{
-    return *a == *b;
-}
-
-void wit_universe_item_class_free(WitUniverseItemClass *v)
-{
-    memset(v, 0, sizeof *v);
-}
-
-int wit_universe_item_class_validate(const WitUniverseItemClass *v, CodecError *error)
-{
-    if (error != NULL) {
-        error->text[0] = '\0';
-    }
-    return wit_universe_item_class_check(v, error);
-}
-
-int wit_universe_item_class_encode(const WitUniverseItemClass *v, Buf *buf, CodecError *error)
-{
-    int rc = wit_universe_item_class_validate(v, error);
-    if (rc != SAP_OK) {
-        return rc;
-    }
-    CodecWriter w = codec_write_start(buf);
-    codec_write_u8(&w, 1);
-    wit_universe_item_class_write(&w, v);
-    return codec_write_end(&w);
-}
-
-int wit_universe_item_class_decode(const void *data, size_t len, WitUniverseItemClass *v_out, CodecError *error)
-{
-    CodecReader r = codec_read_start(data, len, error);
-    WitUniverseItemClass v;
-
-    memset(&v, 0, sizeof v);
-    codec_read_version(&r, 1);
-    wit_universe_item_class_read(&r, &v);
-    codec_read_all(&r);
-    (void)codec_read_failed(&r, "enum item-class", "");
-    if (r.rc == SAP_OK) {
-        r.rc = wit_universe_item_class_check(&v, error);
-    }
-    if (r.rc != SAP_OK) {
         return r.rc;
     }
     *v_out = v;
@@ -3631,11 +3813,13 @@ static void wit_universe_dbi28_world_dlq_value_write(CodecWriter *w, const WitUn
 {
     wit_universe_inbox_item_write(w, &v->item);
     codec_write_bytes(w, &v->error);
-    uint8_t *at_attempts = codec_write_room(w, 12);
+    uint8_t *at_attempts = codec_write_room(w, 13);
     if (at_attempts != NULL) {
         store_u32le(at_attempts + 0, (uint32_t)v->attempts);
         store_u64le(at_attempts + 4, (uint64_t)v->at_ns);
+        at_attempts[12] = (uint8_t)v->class;
     }
+    codec_write_u8(w, v->journaled);
 }
 
 static void wit_universe_dbi28_world_dlq_value_read(CodecReader *r, WitUniverseDbi28WorldDlqValue *v)
@@ -3648,14 +3832,19 @@ static void wit_universe_dbi28_world_dlq_value_read(CodecReader *r, WitUniverseD
     if (codec_read_failed(r, "record dbi28-world-dlq-value", "error")) {
         return;
     }
-    const uint8_t *at_attempts = codec_read_run(r, 12);
+    const uint8_t *at_attempts = codec_read_run(r, 13);
     if (at_attempts == NULL) {
-        static const CodecField fields[] = {{"attempts", 4}, {"at-ns", 8}};
-        codec_read_no_run(r, "record dbi28-world-dlq-value", fields, 2);
+        static const CodecField fields[] = {{"attempts", 4}, {"at-ns", 8}, {"class", 1}};
+        codec_read_no_run(r, "record dbi28-world-dlq-value", fields, 3);
         return;
     }
     v->attempts = (uint32_t)load_u32le(at_attempts + 0);
     v->at_ns = (uint64_t)load_u64le(at_attempts + 4);
+    v->class = (WitUniverseItemClass)at_attempts[12];
+    v->journaled = codec_read_bool(r);
+    if (codec_read_failed(r, "record dbi28-world-dlq-value", "journaled")) {
+        return;
+    }
 }
 
 static int wit_universe_dbi28_world_dlq_value_check(const WitUniverseDbi28WorldDlqValue *v, CodecError *error)
@@ -3668,6 +3857,10 @@ static int wit_universe_dbi28_world_dlq_value_check(const WitUniverseDbi28WorldD
     if (rc != SAP_OK) {
         return codec_blame(error, "record dbi28-world-dlq-value", "error", rc);
     }
+    rc = wit_universe_item_class_check(&v->class, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record dbi28-world-dlq-value", "class", rc);
+    }
     return SAP_OK;
 }
 
@@ -3676,7 +3869,9 @@ bool wit_universe_dbi28_world_dlq_value_equal(const WitUniverseDbi28WorldDlqValu
     return wit_universe_inbox_item_equal(&a->item, &b->item) &&
            codec_bytes_equal(&a->error, &b->error) &&
            a->attempts == b->attempts &&
-           a->at_ns == b->at_ns;
+           a->at_ns == b->at_ns &&
+           wit_universe_item_class_equal(&a->class, &b->class) &&
+           a->journaled == b->journaled;
 }
 
 void wit_universe_dbi28_world_dlq_value_free(WitUniverseDbi28WorldDlqValue *v)
@@ -6256,6 +6451,7 @@ static void wit_universe_dbi40_rolelease_value_write(CodecWriter *w, const WitUn
     codec_write_bytes(w, &v->holder);
     codec_write_bytes(w, &v->nonce);
     codec_write_u64(w, v->epoch);
+    codec_write_u8(w, v->unclean);
 }
 
 static void wit_universe_dbi40_rolelease_value_read(CodecReader *r, WitUniverseDbi40RoleleaseValue *v)
@@ -6270,6 +6466,10 @@ static void wit_universe_dbi40_rolelease_value_read(CodecReader *r, WitUniverseD
     }
     v->epoch = codec_read_u64(r);
     if (codec_read_failed(r, "record dbi40-rolelease-value", "epoch")) {
+        return;
+    }
+    v->unclean = codec_read_bool(r);
+    if (codec_read_failed(r, "record dbi40-rolelease-value", "unclean")) {
         return;
     }
 }
@@ -6315,7 +6515,8 @@ bool wit_universe_dbi40_rolelease_value_equal(const WitUniverseDbi40RoleleaseVal
 {
     return codec_bytes_equal(&a->holder, &b->holder) &&
            codec_bytes_equal(&a->nonce, &b->nonce) &&
-           a->epoch == b->epoch;
+           a->epoch == b->epoch &&
+           a->unclean == b->unclean;
 }
 
 void wit_universe_dbi40_rolelease_value_free(WitUniverseDbi40RoleleaseValue *v)
@@ -6799,6 +7000,7 @@ static void wit_universe_dbi43_modules_value_write(CodecWriter *w, const WitUniv
     codec_write_u32(w, v->max_attempts);
     codec_write_u8(w, v->skip);
     codec_write_u64(w, v->registered_ns);
+    codec_write_u8(w, v->resumed);
 }
 
 static void wit_universe_dbi43_modules_value_read(CodecReader *r, WitUniverseDbi43ModulesValue *v)
@@ -6821,6 +7023,10 @@ static void wit_universe_dbi43_modules_value_read(CodecReader *r, WitUniverseDbi
     }
     v->registered_ns = codec_read_u64(r);
     if (codec_read_failed(r, "record dbi43-modules-value", "registered-ns")) {
+        return;
+    }
+    v->resumed = codec_read_bool(r);
+    if (codec_read_failed(r, "record dbi43-modules-value", "resumed")) {
         return;
     }
 }
@@ -6847,7 +7053,8 @@ bool wit_universe_dbi43_modules_value_equal(const WitUniverseDbi43ModulesValue *
            codec_bytes_equal(&a->code, &b->code) &&
            a->max_attempts == b->max_attempts &&
            a->skip == b->skip &&
-           a->registered_ns == b->registered_ns;
+           a->registered_ns == b->registered_ns &&
+           a->resumed == b->resumed;
 }
 
 void wit_universe_dbi43_modules_value_free(WitUniverseDbi43ModulesValue *v)

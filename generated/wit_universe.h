@@ -57,6 +57,7 @@ typedef struct WitUniverseInboxItem {
     CodecBytes blob; /* In place of a payload above 64 KiB: the SHA-256 that names the blob. Empty: there is none. */
     CodecBytes trace_parent; /* W3C trace context, or empty. */
     uint64_t time_ns; /* Due time when it was sent. */
+    bool replayed; /* It comes back from the dead letters. */
 } WitUniverseInboxItem;
 
 /* item: the handler ran. rejected: it refused the item for good, or failed too often, and the item is a dead letter. duplicate: the item answers an intent that is no longer outstanding. */
@@ -126,7 +127,14 @@ typedef struct WitUniverseDbi16LeaseValue {
     CodecBytes holder; /* The worker. Empty: nobody holds it. */
     CodecBytes nonce; /* Of the worker's session. A session of another nonce does not hold the lease. */
     uint64_t epoch; /* Raised with every change of the holder: the fence. */
+    bool unclean; /* A session that held it ended without giving it back, and no cycle has succeeded since that is known: its handler may be what ended the process. */
 } WitUniverseDbi16LeaseValue;
+
+/* Code that a worker has. */
+typedef struct WitUniverseModuleRef {
+    CodecBytes name;
+    uint64_t version;
+} WitUniverseModuleRef;
 
 /* A worker that is alive, or was. */
 typedef struct WitUniverseDbi17SessionsKey {
@@ -134,9 +142,15 @@ typedef struct WitUniverseDbi17SessionsKey {
     CodecBytes worker;
 } WitUniverseDbi17SessionsKey;
 
+typedef struct WitUniverseListModuleRef {
+    WitUniverseModuleRef *items;
+    uint32_t count;
+} WitUniverseListModuleRef;
+
 typedef struct WitUniverseDbi17SessionsValue {
     CodecBytes nonce; /* Drawn when the worker started. */
     uint64_t expires_ns; /* Lease time, in nanoseconds. */
+    WitUniverseListModuleRef modules; /* What it can run. */
 } WitUniverseDbi17SessionsValue;
 
 /* The worlds that a session holds, so that they can be found when it is dead. */
@@ -178,6 +192,13 @@ typedef struct WitUniverseDbi20JournalValue {
     CodecBytes content; /* The bytes of an entry, or of a part of it. */
 } WitUniverseDbi20JournalValue;
 
+enum {
+    WIT_UNIVERSE_ITEM_CLASS_CONTROL = 0,
+    WIT_UNIVERSE_ITEM_CLASS_RECEIPT = 1,
+    WIT_UNIVERSE_ITEM_CLASS_MESSAGE = 2,
+};
+typedef uint8_t WitUniverseItemClass;
+
 /* stuck: its handler does not return. done: it has finished by itself. deleted: a tombstone, which keeps epoch and height. */
 enum {
     WIT_UNIVERSE_WORLD_STATUS_ACTIVE = 0,
@@ -196,7 +217,7 @@ typedef struct WitUniverseDbi21WorldMetaKey {
 
 typedef struct WitUniverseDbi21WorldMetaValue {
     CodecBytes module;
-    CodecBytes pin; /* The version of the module that it stays with. Empty: the newest. */
+    uint64_t pin; /* The version of the module that it stays with. 0: the newest. */
     WitUniverseWorldStatus status;
     CodecBytes reason; /* Why it does not run. */
     bool drained; /* Of a deleted or done world: nothing waits for it any more. */
@@ -207,6 +228,9 @@ typedef struct WitUniverseDbi21WorldMetaValue {
     CodecBytes parent_world; /* Of a fork: the world, the snapshot and the height that it began with. Empty: it is none. */
     CodecBytes parent_snapshot;
     uint64_t forked_at;
+    WitUniverseItemClass failed_class; /* Of a world that was paused because its handler failed: the item that it failed with, and the version of its module. Empty and 0 otherwise. */
+    CodecBytes failed_seq;
+    uint64_t failed_version;
 } WitUniverseDbi21WorldMetaValue;
 
 /* Which worker should run a world. */
@@ -232,13 +256,6 @@ typedef struct WitUniverseDbi23AssignedKey {
 typedef struct WitUniverseDbi23AssignedValue {
     CodecBytes value;
 } WitUniverseDbi23AssignedValue;
-
-enum {
-    WIT_UNIVERSE_ITEM_CLASS_CONTROL = 0,
-    WIT_UNIVERSE_ITEM_CLASS_RECEIPT = 1,
-    WIT_UNIVERSE_ITEM_CLASS_MESSAGE = 2,
-};
-typedef uint8_t WitUniverseItemClass;
 
 /* What waits for a world. The row is the truth: it goes in the transaction that journals the item. */
 typedef struct WitUniverseDbi24WorldInboxKey {
@@ -304,6 +321,8 @@ typedef struct WitUniverseDbi28WorldDlqValue {
     CodecBytes error; /* What the handler said. */
     uint32_t attempts;
     uint64_t at_ns; /* Due time. */
+    WitUniverseItemClass class;
+    bool journaled; /* An entry of the journal has the item too. */
 } WitUniverseDbi28WorldDlqValue;
 
 /* Messages whose message_id a handler chose, kept for 24 hours. */
@@ -500,6 +519,7 @@ typedef struct WitUniverseDbi40RoleleaseValue {
     CodecBytes holder; /* The worker. Empty: nobody. */
     CodecBytes nonce;
     uint64_t epoch;
+    bool unclean; /* As of a world's lease; it means nothing here. */
 } WitUniverseDbi40RoleleaseValue;
 
 /* Rows that are to be deleted at a time, unless they say another time by then. */
@@ -539,6 +559,7 @@ typedef struct WitUniverseDbi43ModulesValue {
     uint32_t max_attempts;
     bool skip; /* A world whose handler failed too often goes on without the item, in place of being paused. */
     uint64_t registered_ns;
+    bool resumed; /* Worlds that were paused because an older version failed have been looked for. */
 } WitUniverseDbi43ModulesValue;
 
 /* Messages by the calendar. */
@@ -655,6 +676,12 @@ int wit_universe_dbi16_lease_value_validate(const WitUniverseDbi16LeaseValue *v,
 bool wit_universe_dbi16_lease_value_equal(const WitUniverseDbi16LeaseValue *a, const WitUniverseDbi16LeaseValue *b);
 void wit_universe_dbi16_lease_value_free(WitUniverseDbi16LeaseValue *v);
 
+int wit_universe_module_ref_encode(const WitUniverseModuleRef *v, Buf *buf, CodecError *error);
+int wit_universe_module_ref_decode(const void *data, size_t len, WitUniverseModuleRef *v_out, CodecError *error);
+int wit_universe_module_ref_validate(const WitUniverseModuleRef *v, CodecError *error);
+bool wit_universe_module_ref_equal(const WitUniverseModuleRef *a, const WitUniverseModuleRef *b);
+void wit_universe_module_ref_free(WitUniverseModuleRef *v);
+
 int wit_universe_dbi17_sessions_key_encode(const WitUniverseDbi17SessionsKey *v, Buf *buf, CodecError *error);
 int wit_universe_dbi17_sessions_key_decode(const void *data, size_t len, WitUniverseDbi17SessionsKey *v_out, CodecError *error);
 int wit_universe_dbi17_sessions_key_validate(const WitUniverseDbi17SessionsKey *v, CodecError *error);
@@ -703,6 +730,12 @@ int wit_universe_dbi20_journal_value_validate(const WitUniverseDbi20JournalValue
 bool wit_universe_dbi20_journal_value_equal(const WitUniverseDbi20JournalValue *a, const WitUniverseDbi20JournalValue *b);
 void wit_universe_dbi20_journal_value_free(WitUniverseDbi20JournalValue *v);
 
+int wit_universe_item_class_encode(const WitUniverseItemClass *v, Buf *buf, CodecError *error);
+int wit_universe_item_class_decode(const void *data, size_t len, WitUniverseItemClass *v_out, CodecError *error);
+int wit_universe_item_class_validate(const WitUniverseItemClass *v, CodecError *error);
+bool wit_universe_item_class_equal(const WitUniverseItemClass *a, const WitUniverseItemClass *b);
+void wit_universe_item_class_free(WitUniverseItemClass *v);
+
 int wit_universe_world_status_encode(const WitUniverseWorldStatus *v, Buf *buf, CodecError *error);
 int wit_universe_world_status_decode(const void *data, size_t len, WitUniverseWorldStatus *v_out, CodecError *error);
 int wit_universe_world_status_validate(const WitUniverseWorldStatus *v, CodecError *error);
@@ -744,12 +777,6 @@ int wit_universe_dbi23_assigned_value_decode(const void *data, size_t len, WitUn
 int wit_universe_dbi23_assigned_value_validate(const WitUniverseDbi23AssignedValue *v, CodecError *error);
 bool wit_universe_dbi23_assigned_value_equal(const WitUniverseDbi23AssignedValue *a, const WitUniverseDbi23AssignedValue *b);
 void wit_universe_dbi23_assigned_value_free(WitUniverseDbi23AssignedValue *v);
-
-int wit_universe_item_class_encode(const WitUniverseItemClass *v, Buf *buf, CodecError *error);
-int wit_universe_item_class_decode(const void *data, size_t len, WitUniverseItemClass *v_out, CodecError *error);
-int wit_universe_item_class_validate(const WitUniverseItemClass *v, CodecError *error);
-bool wit_universe_item_class_equal(const WitUniverseItemClass *a, const WitUniverseItemClass *b);
-void wit_universe_item_class_free(WitUniverseItemClass *v);
 
 int wit_universe_dbi24_world_inbox_key_encode(const WitUniverseDbi24WorldInboxKey *v, Buf *buf, CodecError *error);
 int wit_universe_dbi24_world_inbox_key_decode(const void *data, size_t len, WitUniverseDbi24WorldInboxKey *v_out, CodecError *error);

@@ -218,6 +218,7 @@ static const char *const wit_universe_inbox_item_names[] = {
     "blob",
     "trace-parent",
     "time-ns",
+    "replayed",
 };
 
 static json_t *wit_universe_inbox_item_write_json(const WitUniverseInboxItem *v)
@@ -240,12 +241,13 @@ static json_t *wit_universe_inbox_item_write_json(const WitUniverseInboxItem *v)
     ok = ok && codec_json_add(json, "blob", codec_json_bytes(&v->blob));
     ok = ok && codec_json_add(json, "trace-parent", codec_json_string(&v->trace_parent));
     ok = ok && codec_json_add(json, "time-ns", codec_json_unsigned(v->time_ns));
+    ok = ok && codec_json_add(json, "replayed", json_boolean(v->replayed));
     return codec_json_done(json, ok);
 }
 
 static int wit_universe_inbox_item_read_json(const json_t *json, WitUniverseInboxItem *v, CodecError *error)
 {
-    int rc = codec_json_read_fields(json, wit_universe_inbox_item_names, 15, error);
+    int rc = codec_json_read_fields(json, wit_universe_inbox_item_names, 16, error);
     if (rc == SAP_OK) {
         rc = wit_universe_item_kind_read_json(json_object_get(json, "kind"), &v->kind, error);
         (void)codec_blame(error, "record inbox-item", "kind", rc);
@@ -305,6 +307,10 @@ static int wit_universe_inbox_item_read_json(const json_t *json, WitUniverseInbo
     if (rc == SAP_OK) {
         rc = read_u64(json_object_get(json, "time-ns"), &v->time_ns, error);
         (void)codec_blame(error, "record inbox-item", "time-ns", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = codec_json_read_bool(json_object_get(json, "replayed"), &v->replayed, error);
+        (void)codec_blame(error, "record inbox-item", "replayed", rc);
     }
     return rc;
 }
@@ -801,6 +807,7 @@ static const char *const wit_universe_dbi16_lease_value_names[] = {
     "holder",
     "nonce",
     "epoch",
+    "unclean",
 };
 
 static json_t *wit_universe_dbi16_lease_value_write_json(const WitUniverseDbi16LeaseValue *v)
@@ -811,12 +818,13 @@ static json_t *wit_universe_dbi16_lease_value_write_json(const WitUniverseDbi16L
     ok = ok && codec_json_add(json, "holder", codec_json_string(&v->holder));
     ok = ok && codec_json_add(json, "nonce", codec_json_bytes(&v->nonce));
     ok = ok && codec_json_add(json, "epoch", codec_json_unsigned(v->epoch));
+    ok = ok && codec_json_add(json, "unclean", json_boolean(v->unclean));
     return codec_json_done(json, ok);
 }
 
 static int wit_universe_dbi16_lease_value_read_json(const json_t *json, WitUniverseDbi16LeaseValue *v, CodecError *error)
 {
-    int rc = codec_json_read_fields(json, wit_universe_dbi16_lease_value_names, 3, error);
+    int rc = codec_json_read_fields(json, wit_universe_dbi16_lease_value_names, 4, error);
     if (rc == SAP_OK) {
         rc = codec_json_read_string(json_object_get(json, "holder"), &v->holder, error);
         (void)codec_blame(error, "record dbi16-lease-value", "holder", rc);
@@ -828,6 +836,10 @@ static int wit_universe_dbi16_lease_value_read_json(const json_t *json, WitUnive
     if (rc == SAP_OK) {
         rc = read_u64(json_object_get(json, "epoch"), &v->epoch, error);
         (void)codec_blame(error, "record dbi16-lease-value", "epoch", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = codec_json_read_bool(json_object_get(json, "unclean"), &v->unclean, error);
+        (void)codec_blame(error, "record dbi16-lease-value", "unclean", rc);
     }
     return rc;
 }
@@ -861,6 +873,70 @@ int wit_universe_dbi16_lease_value_from_json(const json_t *json, WitUniverseDbi1
     }
     if (rc != SAP_OK) {
         wit_universe_dbi16_lease_value_free(&v);
+        return rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static const char *const wit_universe_module_ref_names[] = {
+    "name",
+    "version",
+};
+
+static json_t *wit_universe_module_ref_write_json(const WitUniverseModuleRef *v)
+{
+    json_t *json = json_object();
+    bool ok = json != NULL;
+
+    ok = ok && codec_json_add(json, "name", codec_json_string(&v->name));
+    ok = ok && codec_json_add(json, "version", codec_json_unsigned(v->version));
+    return codec_json_done(json, ok);
+}
+
+static int wit_universe_module_ref_read_json(const json_t *json, WitUniverseModuleRef *v, CodecError *error)
+{
+    int rc = codec_json_read_fields(json, wit_universe_module_ref_names, 2, error);
+    if (rc == SAP_OK) {
+        rc = codec_json_read_string(json_object_get(json, "name"), &v->name, error);
+        (void)codec_blame(error, "record module-ref", "name", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = read_u64(json_object_get(json, "version"), &v->version, error);
+        (void)codec_blame(error, "record module-ref", "version", rc);
+    }
+    return rc;
+}
+
+int wit_universe_module_ref_to_json(const WitUniverseModuleRef *v, json_t **json_out, CodecError *error)
+{
+    int rc = wit_universe_module_ref_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    json_t *json = wit_universe_module_ref_write_json(v);
+    if (json == NULL) {
+        return SAP_NOMEM;
+    }
+    *json_out = json;
+    return SAP_OK;
+}
+
+int wit_universe_module_ref_from_json(const json_t *json, WitUniverseModuleRef *v_out, CodecError *error)
+{
+    WitUniverseModuleRef v;
+
+    memset(&v, 0, sizeof v);
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    int rc = wit_universe_module_ref_read_json(json, &v, error);
+    (void)codec_blame(error, "record module-ref", "", rc);
+    if (rc == SAP_OK) {
+        rc = wit_universe_module_ref_validate(&v, error);
+    }
+    if (rc != SAP_OK) {
+        wit_universe_module_ref_free(&v);
         return rc;
     }
     *v_out = v;
@@ -931,9 +1007,39 @@ int wit_universe_dbi17_sessions_key_from_json(const json_t *json, WitUniverseDbi
     return SAP_OK;
 }
 
+static json_t *wit_universe_list_module_ref_write_json(const WitUniverseListModuleRef *v)
+{
+    json_t *json = json_array();
+    bool ok = json != NULL;
+
+    for (uint32_t i = 0; i < v->count && ok; i++) {
+        ok = codec_json_append(json, wit_universe_module_ref_write_json(&v->items[i]));
+    }
+    return codec_json_done(json, ok);
+}
+
+static int wit_universe_list_module_ref_read_json(const json_t *json, WitUniverseListModuleRef *v, CodecError *error)
+{
+    uint32_t count = 0;
+    int rc = codec_json_read_array(json, &count, error);
+    if (rc != SAP_OK || count == 0) {
+        return rc;
+    }
+    v->items = codec_items_new(count, sizeof *v->items);
+    if (v->items == NULL) {
+        return SAP_NOMEM;
+    }
+    v->count = count;
+    for (uint32_t i = 0; i < count && rc == SAP_OK; i++) {
+        rc = wit_universe_module_ref_read_json(json_array_get(json, i), &v->items[i], error);
+    }
+    return rc;
+}
+
 static const char *const wit_universe_dbi17_sessions_value_names[] = {
     "nonce",
     "expires-ns",
+    "modules",
 };
 
 static json_t *wit_universe_dbi17_sessions_value_write_json(const WitUniverseDbi17SessionsValue *v)
@@ -943,12 +1049,13 @@ static json_t *wit_universe_dbi17_sessions_value_write_json(const WitUniverseDbi
 
     ok = ok && codec_json_add(json, "nonce", codec_json_bytes(&v->nonce));
     ok = ok && codec_json_add(json, "expires-ns", codec_json_unsigned(v->expires_ns));
+    ok = ok && codec_json_add(json, "modules", wit_universe_list_module_ref_write_json(&v->modules));
     return codec_json_done(json, ok);
 }
 
 static int wit_universe_dbi17_sessions_value_read_json(const json_t *json, WitUniverseDbi17SessionsValue *v, CodecError *error)
 {
-    int rc = codec_json_read_fields(json, wit_universe_dbi17_sessions_value_names, 2, error);
+    int rc = codec_json_read_fields(json, wit_universe_dbi17_sessions_value_names, 3, error);
     if (rc == SAP_OK) {
         rc = codec_json_read_bytes(json_object_get(json, "nonce"), &v->nonce, error);
         (void)codec_blame(error, "record dbi17-sessions-value", "nonce", rc);
@@ -956,6 +1063,10 @@ static int wit_universe_dbi17_sessions_value_read_json(const json_t *json, WitUn
     if (rc == SAP_OK) {
         rc = read_u64(json_object_get(json, "expires-ns"), &v->expires_ns, error);
         (void)codec_blame(error, "record dbi17-sessions-value", "expires-ns", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = wit_universe_list_module_ref_read_json(json_object_get(json, "modules"), &v->modules, error);
+        (void)codec_blame(error, "record dbi17-sessions-value", "modules", rc);
     }
     return rc;
 }
@@ -1409,6 +1520,61 @@ int wit_universe_dbi20_journal_value_from_json(const json_t *json, WitUniverseDb
     return SAP_OK;
 }
 
+static const char *const wit_universe_item_class_names[] = {
+    "control",
+    "receipt",
+    "message",
+};
+
+static json_t *wit_universe_item_class_write_json(const WitUniverseItemClass *v)
+{
+    return json_string(wit_universe_item_class_names[*v]);
+}
+
+static int wit_universe_item_class_read_json(const json_t *json, WitUniverseItemClass *v, CodecError *error)
+{
+    uint32_t number = 0;
+    int rc = codec_json_read_case(json, wit_universe_item_class_names, 3, &number, error);
+
+    *v = (WitUniverseItemClass)number;
+    return rc;
+}
+
+int wit_universe_item_class_to_json(const WitUniverseItemClass *v, json_t **json_out, CodecError *error)
+{
+    int rc = wit_universe_item_class_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    json_t *json = wit_universe_item_class_write_json(v);
+    if (json == NULL) {
+        return SAP_NOMEM;
+    }
+    *json_out = json;
+    return SAP_OK;
+}
+
+int wit_universe_item_class_from_json(const json_t *json, WitUniverseItemClass *v_out, CodecError *error)
+{
+    WitUniverseItemClass v;
+
+    memset(&v, 0, sizeof v);
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    int rc = wit_universe_item_class_read_json(json, &v, error);
+    (void)codec_blame(error, "enum item-class", "", rc);
+    if (rc == SAP_OK) {
+        rc = wit_universe_item_class_validate(&v, error);
+    }
+    if (rc != SAP_OK) {
+        wit_universe_item_class_free(&v);
+        return rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
 static const char *const wit_universe_world_status_names[] = {
     "active",
     "paused",
@@ -1543,6 +1709,9 @@ static const char *const wit_universe_dbi21_world_meta_value_names[] = {
     "parent-world",
     "parent-snapshot",
     "forked-at",
+    "failed-class",
+    "failed-seq",
+    "failed-version",
 };
 
 static json_t *wit_universe_dbi21_world_meta_value_write_json(const WitUniverseDbi21WorldMetaValue *v)
@@ -1551,7 +1720,7 @@ static json_t *wit_universe_dbi21_world_meta_value_write_json(const WitUniverseD
     bool ok = json != NULL;
 
     ok = ok && codec_json_add(json, "module", codec_json_string(&v->module));
-    ok = ok && codec_json_add(json, "pin", codec_json_string(&v->pin));
+    ok = ok && codec_json_add(json, "pin", codec_json_unsigned(v->pin));
     ok = ok && codec_json_add(json, "status", wit_universe_world_status_write_json(&v->status));
     ok = ok && codec_json_add(json, "reason", codec_json_string(&v->reason));
     ok = ok && codec_json_add(json, "drained", json_boolean(v->drained));
@@ -1562,18 +1731,21 @@ static json_t *wit_universe_dbi21_world_meta_value_write_json(const WitUniverseD
     ok = ok && codec_json_add(json, "parent-world", codec_json_string(&v->parent_world));
     ok = ok && codec_json_add(json, "parent-snapshot", codec_json_bytes(&v->parent_snapshot));
     ok = ok && codec_json_add(json, "forked-at", codec_json_unsigned(v->forked_at));
+    ok = ok && codec_json_add(json, "failed-class", wit_universe_item_class_write_json(&v->failed_class));
+    ok = ok && codec_json_add(json, "failed-seq", codec_json_bytes(&v->failed_seq));
+    ok = ok && codec_json_add(json, "failed-version", codec_json_unsigned(v->failed_version));
     return codec_json_done(json, ok);
 }
 
 static int wit_universe_dbi21_world_meta_value_read_json(const json_t *json, WitUniverseDbi21WorldMetaValue *v, CodecError *error)
 {
-    int rc = codec_json_read_fields(json, wit_universe_dbi21_world_meta_value_names, 12, error);
+    int rc = codec_json_read_fields(json, wit_universe_dbi21_world_meta_value_names, 15, error);
     if (rc == SAP_OK) {
         rc = codec_json_read_string(json_object_get(json, "module"), &v->module, error);
         (void)codec_blame(error, "record dbi21-world-meta-value", "module", rc);
     }
     if (rc == SAP_OK) {
-        rc = codec_json_read_string(json_object_get(json, "pin"), &v->pin, error);
+        rc = read_u64(json_object_get(json, "pin"), &v->pin, error);
         (void)codec_blame(error, "record dbi21-world-meta-value", "pin", rc);
     }
     if (rc == SAP_OK) {
@@ -1615,6 +1787,18 @@ static int wit_universe_dbi21_world_meta_value_read_json(const json_t *json, Wit
     if (rc == SAP_OK) {
         rc = read_u64(json_object_get(json, "forked-at"), &v->forked_at, error);
         (void)codec_blame(error, "record dbi21-world-meta-value", "forked-at", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = wit_universe_item_class_read_json(json_object_get(json, "failed-class"), &v->failed_class, error);
+        (void)codec_blame(error, "record dbi21-world-meta-value", "failed-class", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = codec_json_read_bytes(json_object_get(json, "failed-seq"), &v->failed_seq, error);
+        (void)codec_blame(error, "record dbi21-world-meta-value", "failed-seq", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = read_u64(json_object_get(json, "failed-version"), &v->failed_version, error);
+        (void)codec_blame(error, "record dbi21-world-meta-value", "failed-version", rc);
     }
     return rc;
 }
@@ -1910,61 +2094,6 @@ int wit_universe_dbi23_assigned_value_from_json(const json_t *json, WitUniverseD
     }
     if (rc != SAP_OK) {
         wit_universe_dbi23_assigned_value_free(&v);
-        return rc;
-    }
-    *v_out = v;
-    return SAP_OK;
-}
-
-static const char *const wit_universe_item_class_names[] = {
-    "control",
-    "receipt",
-    "message",
-};
-
-static json_t *wit_universe_item_class_write_json(const WitUniverseItemClass *v)
-{
-    return json_string(wit_universe_item_class_names[*v]);
-}
-
-static int wit_universe_item_class_read_json(const json_t *json, WitUniverseItemClass *v, CodecError *error)
-{
-    uint32_t number = 0;
-    int rc = codec_json_read_case(json, wit_universe_item_class_names, 3, &number, error);
-
-    *v = (WitUniverseItemClass)number;
-    return rc;
-}
-
-int wit_universe_item_class_to_json(const WitUniverseItemClass *v, json_t **json_out, CodecError *error)
-{
-    int rc = wit_universe_item_class_validate(v, error);
-    if (rc != SAP_OK) {
-        return rc;
-    }
-    json_t *json = wit_universe_item_class_write_json(v);
-    if (json == NULL) {
-        return SAP_NOMEM;
-    }
-    *json_out = json;
-    return SAP_OK;
-}
-
-int wit_universe_item_class_from_json(const json_t *json, WitUniverseItemClass *v_out, CodecError *error)
-{
-    WitUniverseItemClass v;
-
-    memset(&v, 0, sizeof v);
-    if (error != NULL) {
-        error->text[0] = '\0';
-    }
-    int rc = wit_universe_item_class_read_json(json, &v, error);
-    (void)codec_blame(error, "enum item-class", "", rc);
-    if (rc == SAP_OK) {
-        rc = wit_universe_item_class_validate(&v, error);
-    }
-    if (rc != SAP_OK) {
-        wit_universe_item_class_free(&v);
         return rc;
     }
     *v_out = v;
@@ -2606,6 +2735,8 @@ static const char *const wit_universe_dbi28_world_dlq_value_names[] = {
     "error",
     "attempts",
     "at-ns",
+    "class",
+    "journaled",
 };
 
 static json_t *wit_universe_dbi28_world_dlq_value_write_json(const WitUniverseDbi28WorldDlqValue *v)
@@ -2617,12 +2748,14 @@ static json_t *wit_universe_dbi28_world_dlq_value_write_json(const WitUniverseDb
     ok = ok && codec_json_add(json, "error", codec_json_string(&v->error));
     ok = ok && codec_json_add(json, "attempts", codec_json_unsigned(v->attempts));
     ok = ok && codec_json_add(json, "at-ns", codec_json_unsigned(v->at_ns));
+    ok = ok && codec_json_add(json, "class", wit_universe_item_class_write_json(&v->class));
+    ok = ok && codec_json_add(json, "journaled", json_boolean(v->journaled));
     return codec_json_done(json, ok);
 }
 
 static int wit_universe_dbi28_world_dlq_value_read_json(const json_t *json, WitUniverseDbi28WorldDlqValue *v, CodecError *error)
 {
-    int rc = codec_json_read_fields(json, wit_universe_dbi28_world_dlq_value_names, 4, error);
+    int rc = codec_json_read_fields(json, wit_universe_dbi28_world_dlq_value_names, 6, error);
     if (rc == SAP_OK) {
         rc = wit_universe_inbox_item_read_json(json_object_get(json, "item"), &v->item, error);
         (void)codec_blame(error, "record dbi28-world-dlq-value", "item", rc);
@@ -2638,6 +2771,14 @@ static int wit_universe_dbi28_world_dlq_value_read_json(const json_t *json, WitU
     if (rc == SAP_OK) {
         rc = read_u64(json_object_get(json, "at-ns"), &v->at_ns, error);
         (void)codec_blame(error, "record dbi28-world-dlq-value", "at-ns", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = wit_universe_item_class_read_json(json_object_get(json, "class"), &v->class, error);
+        (void)codec_blame(error, "record dbi28-world-dlq-value", "class", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = codec_json_read_bool(json_object_get(json, "journaled"), &v->journaled, error);
+        (void)codec_blame(error, "record dbi28-world-dlq-value", "journaled", rc);
     }
     return rc;
 }
@@ -4601,6 +4742,7 @@ static const char *const wit_universe_dbi40_rolelease_value_names[] = {
     "holder",
     "nonce",
     "epoch",
+    "unclean",
 };
 
 static json_t *wit_universe_dbi40_rolelease_value_write_json(const WitUniverseDbi40RoleleaseValue *v)
@@ -4611,12 +4753,13 @@ static json_t *wit_universe_dbi40_rolelease_value_write_json(const WitUniverseDb
     ok = ok && codec_json_add(json, "holder", codec_json_string(&v->holder));
     ok = ok && codec_json_add(json, "nonce", codec_json_bytes(&v->nonce));
     ok = ok && codec_json_add(json, "epoch", codec_json_unsigned(v->epoch));
+    ok = ok && codec_json_add(json, "unclean", json_boolean(v->unclean));
     return codec_json_done(json, ok);
 }
 
 static int wit_universe_dbi40_rolelease_value_read_json(const json_t *json, WitUniverseDbi40RoleleaseValue *v, CodecError *error)
 {
-    int rc = codec_json_read_fields(json, wit_universe_dbi40_rolelease_value_names, 3, error);
+    int rc = codec_json_read_fields(json, wit_universe_dbi40_rolelease_value_names, 4, error);
     if (rc == SAP_OK) {
         rc = codec_json_read_string(json_object_get(json, "holder"), &v->holder, error);
         (void)codec_blame(error, "record dbi40-rolelease-value", "holder", rc);
@@ -4628,6 +4771,10 @@ static int wit_universe_dbi40_rolelease_value_read_json(const json_t *json, WitU
     if (rc == SAP_OK) {
         rc = read_u64(json_object_get(json, "epoch"), &v->epoch, error);
         (void)codec_blame(error, "record dbi40-rolelease-value", "epoch", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = codec_json_read_bool(json_object_get(json, "unclean"), &v->unclean, error);
+        (void)codec_blame(error, "record dbi40-rolelease-value", "unclean", rc);
     }
     return rc;
 }
@@ -5011,6 +5158,7 @@ static const char *const wit_universe_dbi43_modules_value_names[] = {
     "max-attempts",
     "skip",
     "registered-ns",
+    "resumed",
 };
 
 static json_t *wit_universe_dbi43_modules_value_write_json(const WitUniverseDbi43ModulesValue *v)
@@ -5023,12 +5171,13 @@ static json_t *wit_universe_dbi43_modules_value_write_json(const WitUniverseDbi4
     ok = ok && codec_json_add(json, "max-attempts", codec_json_unsigned(v->max_attempts));
     ok = ok && codec_json_add(json, "skip", json_boolean(v->skip));
     ok = ok && codec_json_add(json, "registered-ns", codec_json_unsigned(v->registered_ns));
+    ok = ok && codec_json_add(json, "resumed", json_boolean(v->resumed));
     return codec_json_done(json, ok);
 }
 
 static int wit_universe_dbi43_modules_value_read_json(const json_t *json, WitUniverseDbi43ModulesValue *v, CodecError *error)
 {
-    int rc = codec_json_read_fields(json, wit_universe_dbi43_modules_value_names, 5, error);
+    int rc = codec_json_read_fields(json, wit_universe_dbi43_modules_value_names, 6, error);
     if (rc == SAP_OK) {
         rc = codec_json_read_string(json_object_get(json, "runner"), &v->runner, error);
         (void)codec_blame(error, "record dbi43-modules-value", "runner", rc);
@@ -5048,6 +5197,10 @@ static int wit_universe_dbi43_modules_value_read_json(const json_t *json, WitUni
     if (rc == SAP_OK) {
         rc = read_u64(json_object_get(json, "registered-ns"), &v->registered_ns, error);
         (void)codec_blame(error, "record dbi43-modules-value", "registered-ns", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = codec_json_read_bool(json_object_get(json, "resumed"), &v->resumed, error);
+        (void)codec_blame(error, "record dbi43-modules-value", "resumed", rc);
     }
     return rc;
 }

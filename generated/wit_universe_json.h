@@ -39,6 +39,9 @@ int wit_universe_dbi16_lease_key_from_json(const json_t *json, WitUniverseDbi16L
 int wit_universe_dbi16_lease_value_to_json(const WitUniverseDbi16LeaseValue *v, json_t **json_out, CodecError *error);
 int wit_universe_dbi16_lease_value_from_json(const json_t *json, WitUniverseDbi16LeaseValue *v_out, CodecError *error);
 
+int wit_universe_module_ref_to_json(const WitUniverseModuleRef *v, json_t **json_out, CodecError *error);
+int wit_universe_module_ref_from_json(const json_t *json, WitUniverseModuleRef *v_out, CodecError *error);
+
 int wit_universe_dbi17_sessions_key_to_json(const WitUniverseDbi17SessionsKey *v, json_t **json_out, CodecError *error);
 int wit_universe_dbi17_sessions_key_from_json(const json_t *json, WitUniverseDbi17SessionsKey *v_out, CodecError *error);
 
@@ -63,6 +66,9 @@ int wit_universe_dbi20_journal_key_from_json(const json_t *json, WitUniverseDbi2
 int wit_universe_dbi20_journal_value_to_json(const WitUniverseDbi20JournalValue *v, json_t **json_out, CodecError *error);
 int wit_universe_dbi20_journal_value_from_json(const json_t *json, WitUniverseDbi20JournalValue *v_out, CodecError *error);
 
+int wit_universe_item_class_to_json(const WitUniverseItemClass *v, json_t **json_out, CodecError *error);
+int wit_universe_item_class_from_json(const json_t *json, WitUniverseItemClass *v_out, CodecError *error);
+
 int wit_universe_world_status_to_json(const WitUniverseWorldStatus *v, json_t **json_out, CodecError *error);
 int wit_universe_world_status_from_json(const json_t *json, WitUniverseWorldStatus *v_out, CodecError *error);
 
@@ -83,9 +89,6 @@ int wit_universe_dbi23_assigned_key_from_json(const json_t *json, WitUniverseDbi
 
 int wit_universe_dbi23_assigned_value_to_json(const WitUniverseDbi23AssignedValue *v, json_t **json_out, CodecError *error);
 int wit_universe_dbi23_assigned_value_from_json(const json_t *json, WitUniverseDbi23AssignedValue *v_out, CodecError *error);
-
-int wit_universe_item_class_to_json(const WitUniverseItemClass *v, json_t **json_out, CodecError *error);
-int wit_universe_item_class_from_json(const json_t *json, WitUniverseItemClass *v_out, CodecError *error);
 
 int wit_universe_dbi24_world_inbox_key_to_json(const WitUniverseDbi24WorldInboxKey *v, json_t **json_out, CodecError *error);
 int wit_universe_dbi24_world_inbox_key_from_json(const json_t *json, WitUniverseDbi24WorldInboxKey *v_out, CodecError *error);

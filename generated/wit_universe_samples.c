@@ -167,6 +167,7 @@ static void wit_universe_inbox_item_random(Choice *choice, WitUniverseInboxItem 
         break;
     }
     v->time_ns = (uint64_t)sample_number(choice);
+    v->replayed = choice_one_in(choice, 2);
 }
 
 static bool wit_universe_inbox_item_edge(void *any, size_t i, const char **refinement)
@@ -610,6 +611,7 @@ static void wit_universe_dbi16_lease_value_random(Choice *choice, WitUniverseDbi
     case 15:
         break;
     }
+    v->unclean = choice_one_in(choice, 2);
 }
 
 static bool wit_universe_dbi16_lease_value_edge(void *any, size_t i, const char **refinement)
@@ -667,6 +669,67 @@ static bool wit_universe_dbi16_lease_value_edge(void *any, size_t i, const char 
 }
 
 SAMPLE_TYPE(wit_universe_dbi16_lease_value, WitUniverseDbi16LeaseValue)
+
+static void wit_universe_module_ref_random(Choice *choice, WitUniverseModuleRef *v)
+{
+    sample_string(choice, &v->name);
+    switch (choice_below(choice, 16)) {
+    case 0:
+        sample_length(&v->name, 1);
+        break;
+    case 1:
+        sample_length(&v->name, 2);
+        break;
+    case 2:
+        sample_length(&v->name, 128);
+        break;
+    case 3:
+        sample_length(&v->name, 127);
+        break;
+    default:
+        sample_length(&v->name, 1);
+        break;
+    case 15:
+        break;
+    }
+    v->version = (uint64_t)sample_number(choice);
+}
+
+static bool wit_universe_module_ref_edge(void *any, size_t i, const char **refinement)
+{
+    WitUniverseModuleRef *v = any;
+
+    switch (i) {
+    case 0:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->name, 1);
+        return true;
+    case 1:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->name, 0);
+        return false;
+    case 2:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->name, 2);
+        return true;
+    case 3:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->name, 128);
+        return true;
+    case 4:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->name, 127);
+        return true;
+    case 5:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->name, 129);
+        return false;
+    default:
+        return true;
+    }
+}
+
+SAMPLE_TYPE(wit_universe_module_ref, WitUniverseModuleRef)
 
 static void wit_universe_dbi17_sessions_key_random(Choice *choice, WitUniverseDbi17SessionsKey *v)
 {
@@ -729,6 +792,14 @@ static bool wit_universe_dbi17_sessions_key_edge(void *any, size_t i, const char
 
 SAMPLE_TYPE(wit_universe_dbi17_sessions_key, WitUniverseDbi17SessionsKey)
 
+static void wit_universe_list_module_ref_random(Choice *choice, WitUniverseListModuleRef *v)
+{
+    v->items = sample_items(choice, sizeof *v->items, &v->count);
+    for (uint32_t i = 0; i < v->count; i++) {
+        wit_universe_module_ref_random(choice, &v->items[i]);
+    }
+}
+
 static void wit_universe_dbi17_sessions_value_random(Choice *choice, WitUniverseDbi17SessionsValue *v)
 {
     sample_bytes(choice, &v->nonce);
@@ -743,6 +814,7 @@ static void wit_universe_dbi17_sessions_value_random(Choice *choice, WitUniverse
         break;
     }
     v->expires_ns = (uint64_t)sample_number(choice);
+    wit_universe_list_module_ref_random(choice, &v->modules);
 }
 
 static bool wit_universe_dbi17_sessions_value_edge(void *any, size_t i, const char **refinement)
@@ -1146,6 +1218,13 @@ static bool wit_universe_dbi20_journal_value_edge(void *any, size_t i, const cha
 
 SAMPLE_TYPE(wit_universe_dbi20_journal_value, WitUniverseDbi20JournalValue)
 
+static void wit_universe_item_class_random(Choice *choice, WitUniverseItemClass *v)
+{
+    *v = (WitUniverseItemClass)choice_below(choice, 3);
+}
+
+SAMPLE_TYPE(wit_universe_item_class, WitUniverseItemClass)
+
 static void wit_universe_world_status_random(Choice *choice, WitUniverseWorldStatus *v)
 {
     *v = (WitUniverseWorldStatus)choice_below(choice, 5);
@@ -1236,20 +1315,7 @@ static void wit_universe_dbi21_world_meta_value_random(Choice *choice, WitUniver
     case 15:
         break;
     }
-    sample_string(choice, &v->pin);
-    switch (choice_below(choice, 16)) {
-    case 0:
-        sample_length(&v->pin, 128);
-        break;
-    case 1:
-        sample_length(&v->pin, 127);
-        break;
-    default:
-        sample_length(&v->pin, 128);
-        break;
-    case 15:
-        break;
-    }
+    v->pin = (uint64_t)sample_number(choice);
     wit_universe_world_status_random(choice, &v->status);
     sample_string(choice, &v->reason);
     switch (choice_below(choice, 16)) {
@@ -1319,6 +1385,22 @@ static void wit_universe_dbi21_world_meta_value_random(Choice *choice, WitUniver
         break;
     }
     v->forked_at = (uint64_t)sample_number(choice);
+    wit_universe_item_class_random(choice, &v->failed_class);
+    sample_bytes(choice, &v->failed_seq);
+    switch (choice_below(choice, 16)) {
+    case 0:
+        sample_length(&v->failed_seq, 0);
+        break;
+    case 1:
+        sample_length(&v->failed_seq, 32);
+        break;
+    default:
+        sample_length(&v->failed_seq, 0);
+        break;
+    case 15:
+        break;
+    }
+    v->failed_version = (uint64_t)sample_number(choice);
 }
 
 static bool wit_universe_dbi21_world_meta_value_edge(void *any, size_t i, const char **refinement)
@@ -1351,84 +1433,92 @@ static bool wit_universe_dbi21_world_meta_value_edge(void *any, size_t i, const 
         sample_length(&v->module, 129);
         return false;
     case 6:
-        *refinement = "len(value) <= 128";
-        sample_length(&v->pin, 128);
-        return true;
-    case 7:
-        *refinement = "len(value) <= 128";
-        sample_length(&v->pin, 127);
-        return true;
-    case 8:
-        *refinement = "len(value) <= 128";
-        sample_length(&v->pin, 129);
-        return false;
-    case 9:
         *refinement = "len(value) <= 1024";
         sample_length(&v->reason, 1024);
         return true;
-    case 10:
+    case 7:
         *refinement = "len(value) <= 1024";
         sample_length(&v->reason, 1023);
         return true;
-    case 11:
+    case 8:
         *refinement = "len(value) <= 1024";
         sample_length(&v->reason, 1025);
         return false;
-    case 12:
+    case 9:
         *refinement = "len(value) == 16";
         sample_length(&v->seed, 16);
         return true;
-    case 13:
+    case 10:
         *refinement = "len(value) == 16";
         sample_length(&v->seed, 15);
         return false;
-    case 14:
+    case 11:
         *refinement = "len(value) == 16";
         sample_length(&v->seed, 17);
         return false;
-    case 15:
+    case 12:
         *refinement = "len(value) == 32";
         sample_length(&v->born_digest, 32);
         return true;
-    case 16:
+    case 13:
         *refinement = "len(value) == 32";
         sample_length(&v->born_digest, 31);
         return false;
-    case 17:
+    case 14:
         *refinement = "len(value) == 32";
         sample_length(&v->born_digest, 33);
         return false;
-    case 18:
+    case 15:
         *refinement = "len(value) <= 128";
         sample_length(&v->parent_world, 128);
         return true;
-    case 19:
+    case 16:
         *refinement = "len(value) <= 128";
         sample_length(&v->parent_world, 127);
         return true;
-    case 20:
+    case 17:
         *refinement = "len(value) <= 128";
         sample_length(&v->parent_world, 129);
         return false;
-    case 21:
+    case 18:
         *refinement = "len(value) == 0 || len(value) == 32";
         sample_length(&v->parent_snapshot, 0);
         return true;
-    case 22:
+    case 19:
         *refinement = "len(value) == 0 || len(value) == 32";
         sample_length(&v->parent_snapshot, 1);
         return false;
-    case 23:
+    case 20:
         *refinement = "len(value) == 0 || len(value) == 32";
         sample_length(&v->parent_snapshot, 32);
         return true;
-    case 24:
+    case 21:
         *refinement = "len(value) == 0 || len(value) == 32";
         sample_length(&v->parent_snapshot, 31);
         return false;
-    case 25:
+    case 22:
         *refinement = "len(value) == 0 || len(value) == 32";
         sample_length(&v->parent_snapshot, 33);
+        return false;
+    case 23:
+        *refinement = "len(value) == 0 || len(value) == 32";
+        sample_length(&v->failed_seq, 0);
+        return true;
+    case 24:
+        *refinement = "len(value) == 0 || len(value) == 32";
+        sample_length(&v->failed_seq, 1);
+        return false;
+    case 25:
+        *refinement = "len(value) == 0 || len(value) == 32";
+        sample_length(&v->failed_seq, 32);
+        return true;
+    case 26:
+        *refinement = "len(value) == 0 || len(value) == 32";
+        sample_length(&v->failed_seq, 31);
+        return false;
+    case 27:
+        *refinement = "len(value) == 0 || len(value) == 32";
+        sample_length(&v->failed_seq, 33);
         return false;
     default:
         return true;
@@ -1678,13 +1768,6 @@ static void wit_universe_dbi23_assigned_value_random(Choice *choice, WitUniverse
 }
 
 SAMPLE_TYPE(wit_universe_dbi23_assigned_value, WitUniverseDbi23AssignedValue)
-
-static void wit_universe_item_class_random(Choice *choice, WitUniverseItemClass *v)
-{
-    *v = (WitUniverseItemClass)choice_below(choice, 3);
-}
-
-SAMPLE_TYPE(wit_universe_item_class, WitUniverseItemClass)
 
 static void wit_universe_dbi24_world_inbox_key_random(Choice *choice, WitUniverseDbi24WorldInboxKey *v)
 {
@@ -2279,6 +2362,8 @@ static void wit_universe_dbi28_world_dlq_value_random(Choice *choice, WitUnivers
     sample_string(choice, &v->error);
     v->attempts = (uint32_t)sample_number(choice);
     v->at_ns = (uint64_t)sample_number(choice);
+    wit_universe_item_class_random(choice, &v->class);
+    v->journaled = choice_one_in(choice, 2);
 }
 
 SAMPLE_TYPE(wit_universe_dbi28_world_dlq_value, WitUniverseDbi28WorldDlqValue)
@@ -3835,6 +3920,7 @@ static void wit_universe_dbi40_rolelease_value_random(Choice *choice, WitUnivers
     case 15:
         break;
     }
+    v->unclean = choice_one_in(choice, 2);
 }
 
 static bool wit_universe_dbi40_rolelease_value_edge(void *any, size_t i, const char **refinement)
@@ -4148,6 +4234,7 @@ static void wit_universe_dbi43_modules_value_random(Choice *choice, WitUniverseD
     v->max_attempts = (uint32_t)sample_number(choice);
     v->skip = choice_one_in(choice, 2);
     v->registered_ns = (uint64_t)sample_number(choice);
+    v->resumed = choice_one_in(choice, 2);
 }
 
 static bool wit_universe_dbi43_modules_value_edge(void *any, size_t i, const char **refinement)
@@ -4748,6 +4835,7 @@ const SampleType wit_universe_samples[] = {
     SAMPLE_ENTRY("entry", wit_universe_entry, WitUniverseEntry, true, wit_universe_entry_edge, 3),
     SAMPLE_ENTRY("dbi16-lease-key", wit_universe_dbi16_lease_key, WitUniverseDbi16LeaseKey, false, wit_universe_dbi16_lease_key_edge, 6),
     SAMPLE_ENTRY("dbi16-lease-value", wit_universe_dbi16_lease_value, WitUniverseDbi16LeaseValue, true, wit_universe_dbi16_lease_value_edge, 11),
+    SAMPLE_ENTRY("module-ref", wit_universe_module_ref, WitUniverseModuleRef, true, wit_universe_module_ref_edge, 6),
     SAMPLE_ENTRY("dbi17-sessions-key", wit_universe_dbi17_sessions_key, WitUniverseDbi17SessionsKey, false, wit_universe_dbi17_sessions_key_edge, 6),
     SAMPLE_ENTRY("dbi17-sessions-value", wit_universe_dbi17_sessions_value, WitUniverseDbi17SessionsValue, true, wit_universe_dbi17_sessions_value_edge, 3),
     SAMPLE_ENTRY("dbi18-held-key", wit_universe_dbi18_held_key, WitUniverseDbi18HeldKey, false, wit_universe_dbi18_held_key_edge, 9),
@@ -4756,14 +4844,14 @@ const SampleType wit_universe_samples[] = {
     SAMPLE_ENTRY("dbi19-head-value", wit_universe_dbi19_head_value, WitUniverseDbi19HeadValue, true, wit_universe_dbi19_head_value_edge, 6),
     SAMPLE_ENTRY("dbi20-journal-key", wit_universe_dbi20_journal_key, WitUniverseDbi20JournalKey, false, wit_universe_dbi20_journal_key_edge, 9),
     SAMPLE_ENTRY("dbi20-journal-value", wit_universe_dbi20_journal_value, WitUniverseDbi20JournalValue, true, wit_universe_dbi20_journal_value_edge, 6),
+    SAMPLE_ENTRY("item-class", wit_universe_item_class, WitUniverseItemClass, false, NULL, 0),
     SAMPLE_ENTRY("world-status", wit_universe_world_status, WitUniverseWorldStatus, false, NULL, 0),
     SAMPLE_ENTRY("dbi21-world-meta-key", wit_universe_dbi21_world_meta_key, WitUniverseDbi21WorldMetaKey, false, wit_universe_dbi21_world_meta_key_edge, 6),
-    SAMPLE_ENTRY("dbi21-world-meta-value", wit_universe_dbi21_world_meta_value, WitUniverseDbi21WorldMetaValue, true, wit_universe_dbi21_world_meta_value_edge, 26),
+    SAMPLE_ENTRY("dbi21-world-meta-value", wit_universe_dbi21_world_meta_value, WitUniverseDbi21WorldMetaValue, true, wit_universe_dbi21_world_meta_value_edge, 28),
     SAMPLE_ENTRY("dbi22-assignment-key", wit_universe_dbi22_assignment_key, WitUniverseDbi22AssignmentKey, false, wit_universe_dbi22_assignment_key_edge, 6),
     SAMPLE_ENTRY("dbi22-assignment-value", wit_universe_dbi22_assignment_value, WitUniverseDbi22AssignmentValue, true, wit_universe_dbi22_assignment_value_edge, 6),
     SAMPLE_ENTRY("dbi23-assigned-key", wit_universe_dbi23_assigned_key, WitUniverseDbi23AssignedKey, false, wit_universe_dbi23_assigned_key_edge, 12),
     SAMPLE_ENTRY("dbi23-assigned-value", wit_universe_dbi23_assigned_value, WitUniverseDbi23AssignedValue, false, NULL, 0),
-    SAMPLE_ENTRY("item-class", wit_universe_item_class, WitUniverseItemClass, false, NULL, 0),
     SAMPLE_ENTRY("dbi24-world-inbox-key", wit_universe_dbi24_world_inbox_key, WitUniverseDbi24WorldInboxKey, false, wit_universe_dbi24_world_inbox_key_edge, 9),
     SAMPLE_ENTRY("dbi24-world-inbox-value", wit_universe_dbi24_world_inbox_value, WitUniverseDbi24WorldInboxValue, true, NULL, 0),
     SAMPLE_ENTRY("dbi25-idem-key", wit_universe_dbi25_idem_key, WitUniverseDbi25IdemKey, false, wit_universe_dbi25_idem_key_edge, 12),

@@ -27,8 +27,9 @@
  *
  * THREADS
  *
- * A SapUniverse may be used by any number of threads, except on memory:. A SapWorker is stepped by one
- * thread; another thread calls sap_worker_renew(). Handlers run in the thread that steps.
+ * A SapUniverse may be used by any number of threads, except on memory:. Each role of a SapWorker is
+ * stepped by one thread at a time; another thread calls sap_worker_renew(). Handlers run in the thread
+ * that steps SAP_ROLE_WORLDS.
  *
  * CODES
  *
@@ -78,6 +79,10 @@ typedef struct SapUniverseOptions {
     /* Called with a text where a code alone does not say what happened and what to do. NULL: none. */
     void (*on_message)(const char *text, void *ctx);
     void *message_ctx;
+    /* Called with one line of JSON, without the newline, for each thing of note that a role does, by the
+     * thread that does it. NULL: none. */
+    void (*on_log)(const char *line, void *ctx);
+    void *log_ctx;
 } SapUniverseOptions;
 
 /* Opens the store at `url` (see store.h) and makes it if there is none; on a server its tables are made
@@ -94,6 +99,11 @@ SAP_API int sap_universe_close(SapUniverse *universe);
 
 /* The store, borrowed until the universe is closed: for its times, waits and stats. */
 SAP_API SapStore *sap_universe_store(SapUniverse *universe);
+
+/* What this process has counted for the universe, in Prometheus' text format; the reference lists all of
+ * it. The caller owns *text_out, which ends with a NUL: sap_universe_text_free(). SAP_NOMEM. */
+SAP_API int sap_universe_metrics(SapUniverse *universe, char **text_out);
+SAP_API void sap_universe_text_free(char *text);
 
 /* ---- Handlers -------------------------------------------------------------------------------- */
 
@@ -120,28 +130,41 @@ typedef struct SapEvent {
 } SapEvent;
 
 /* Handles one item. SAP_OK: done. What sap_world_fail() returned: as it says there. SAP_NOMEM, SAP_IO,
- * SAP_BUSY: the machine's fault; it is tried again for as long as it takes. Any other code is a failure:
- * none of what the call did happened, and it is called again after a pause, up to 8 times in all; then
- * the world is paused, with the reason, until sap_world_resume(). */
+ * SAP_BUSY, SAP_FENCED: the machine's fault; it is tried again for as long as it takes. Any other code is
+ * a failure: none of what the call did happened, and it is called again after a pause of 1 s, which
+ * doubles up to 60 s, until the module's attempts are used up. */
 typedef int (*SapWorldHandler)(SapWorld *world, const SapEvent *event);
 
+/* What becomes of an item whose attempts are used up. */
+typedef enum SapOnFailure {
+    SAP_ON_FAILURE_HALT =
+        0, /* the world is paused with the handler's message: sap_world_resume(), or a
+                                newer version of the module, tries again */
+    SAP_ON_FAILURE_SKIP = 1, /* the item becomes a dead letter, and the world goes on */
+} SapOnFailure;
+
+/* Zero bytes are the defaults, but for name and handler. */
 typedef struct SapWorldModule {
     const char *name;
     SapWorldHandler handler;
+    uint64_t version; /* 0: 1. Raise it with the code: the newest one runs all worlds */
+    uint32_t
+        max_attempts; /* of an item whose handler fails, or ends its process; 0: the worker's */
+    SapOnFailure on_failure;
     struct SapWorldModule *next; /* the library's */
 } SapWorldModule;
 
-/* Makes a module known to every worker of this process; it must stay where it is. SAP_EXISTS: another
- * one has the name. SAP_INVALID: the name is none. */
+/* Makes a module known to every worker that this process opens from now on; it must stay where it is.
+ * SAP_EXISTS: another one has the name and version. SAP_INVALID: the name is invalid. */
 SAP_API int sap_world_module_register(SapWorldModule *module);
 
 /* Defines a module and registers it when the program, or the shared object, is loaded. At file scope. */
-#define SAP_WORLD_MODULE(module_name, function)                                      \
-    static SapWorldModule sap_module_##function = {(module_name), (function), NULL}; \
-    __attribute__((constructor)) static void sap_register_##function(void)           \
-    {                                                                                \
-        (void)sap_world_module_register(&sap_module_##function);                     \
-    }                                                                                \
+#define SAP_WORLD_MODULE(module_name, function)                                                   \
+    static SapWorldModule sap_module_##function = {.name = (module_name), .handler = (function)}; \
+    __attribute__((constructor)) static void sap_register_##function(void)                        \
+    {                                                                                             \
+        (void)sap_world_module_register(&sap_module_##function);                                  \
+    }                                                                                             \
     typedef int sap_module_needs_a_semicolon_##function
 
 /* The calls below are for handlers, while they run. */
@@ -183,6 +206,9 @@ SAP_API uint64_t sap_world_height(const SapWorld *world);
 SAP_API uint64_t sap_world_time_ns(const SapWorld *world);
 /* Random bytes that are the same if the step is run again. */
 SAP_API void sap_world_random(SapWorld *world, void *out, size_t len);
+/* Whether nobody waits for this call any more, since the world has another worker by now. It should
+ * return; the calls above that can fail return SAP_FENCED. */
+SAP_API bool sap_world_cancelled(const SapWorld *world);
 
 /* ---- Worlds ---------------------------------------------------------------------------------- */
 
@@ -198,8 +224,10 @@ typedef struct SapWorldInfo {
     SapWorldStatus status;
     bool drained; /* a deleted world: it can be created again */
     char module[SAP_WORLD_MAX_NAME + 1];
-    char reason[1025];                   /* why it does not run; "" */
-    char holder[SAP_WORLD_MAX_NAME + 1]; /* the worker that runs it; "": none */
+    char reason[1025];                     /* why it does not run; "" */
+    char holder[SAP_WORLD_MAX_NAME + 1];   /* the worker that runs it; "": none */
+    char assigned[SAP_WORLD_MAX_NAME + 1]; /* the worker that is to run it; "": any */
+    uint64_t pin;                          /* the version of its module; 0: the newest */
     uint64_t epoch;
     uint64_t height;
     uint8_t digest[32];
@@ -218,6 +246,11 @@ SAP_API int sap_world_create(SapUniverse *universe, const char *world, const cha
 SAP_API int sap_world_pause(SapUniverse *universe, const char *world, const char *reason);
 /* Lets a paused or stuck world go on; SAP_OK also if it is active. */
 SAP_API int sap_world_resume(SapUniverse *universe, const char *world);
+/* The same for a world that was paused because its handler failed: the item that it failed with becomes
+ * a dead letter. SAP_NOTFOUND: also, there is no such item. */
+SAP_API int sap_world_resume_skip(SapUniverse *universe, const char *world);
+/* Makes it stay with one version of its module; 0: the newest again. Whoever runs it loses its lease. */
+SAP_API int sap_world_pin(SapUniverse *universe, const char *world, uint64_t version);
 /* Deletes it: nothing comes in any more, and what waits becomes dead letters, by sap_world_drain().
  * SAP_OK also if it is deleted already. */
 SAP_API int sap_world_delete(SapUniverse *universe, const char *world, const char *reason);
@@ -276,20 +309,95 @@ SAP_API int sap_world_reply_wait(SapUniverse *universe, const char *world, const
                                  uint64_t timeout_ns, SapReply **reply_out);
 SAP_API void sap_reply_free(SapReply *reply);
 
+/* ---- Dead letters ---------------------------------------------------------------------------- */
+
+/* An item that no handler took. Texts and payload are borrowed for the call. */
+typedef struct SapDeadLetter {
+    uint64_t height; /* with seq: which one it is */
+    uint8_t seq[32];
+    const char *name;
+    const char *id;
+    const char *error;
+    uint32_t attempts;
+    uint64_t time_ns; /* when it became one */
+    SapEncoding encoding;
+    const void *payload; /* empty if it is above 64 KiB */
+    size_t payload_len;
+} SapDeadLetter;
+
+/* Calls `letter` for the dead letters of a world, in the order of height and seq, until it returns
+ * another code than SAP_OK, which is then the result. It must not call the universe. */
+SAP_API int sap_dead_letters(SapUniverse *universe, const char *world,
+                             int (*letter)(void *ctx, const SapDeadLetter *letter), void *ctx);
+
+/* Puts the item into the inbox again, behind what waits there, or deletes it for good. SAP_NOTFOUND: there
+ * is no such letter, or to replay it, no world that takes items. May be called again after any code: a
+ * letter that is gone has been replayed, or dropped. */
+SAP_API int sap_dead_letter_replay(SapUniverse *universe, const char *world, uint64_t height,
+                                   const uint8_t seq[32]);
+SAP_API int sap_dead_letter_drop(SapUniverse *universe, const char *world, uint64_t height,
+                                 const uint8_t seq[32]);
+
+/* ---- Who runs which world -------------------------------------------------------------------- */
+
+/* Whether or not they are assigned, worlds are run by whoever finds them with something to do. An
+ * assigned one is run by its worker alone; another that runs it now ends its cycle and gives it back. When
+ * that worker has been gone for a minute, an orchestrator takes the assignment back. All may be called
+ * again after any code.
+ *
+ * SAP_NOTFOUND: no such world, or no such worker is alive. SAP_INVALID: the worker does not have the
+ * world's module. */
+SAP_API int sap_assign_world(SapUniverse *universe, const char *world, const char *worker,
+                             uint8_t priority, const char *reason);
+SAP_API int sap_unassign_world(SapUniverse *universe, const char *world);
+
+/* The lease protocol by hand: for tests and operators. Workers do this by themselves.
+ *
+ * Acquires the world for the session of that worker, or finds that it has it already. SAP_BUSY: another
+ * worker holds it. SAP_CONFLICT: it is assigned to another. SAP_NOTFOUND: no such world, or it is not to
+ * run; or no such worker is alive. */
+SAP_API int sap_acquire_lease(SapUniverse *universe, const char *world, const char *worker,
+                              uint64_t *epoch_out);
+/* Extends the session by which that worker holds the world, and with it all its worlds. SAP_FENCED: the
+ * world is not this worker's under this epoch, or its session is another one by now. */
+SAP_API int sap_renew_lease(SapUniverse *universe, const char *world, const char *worker,
+                            uint64_t epoch);
+/* Gives it back; SAP_OK also if that has been done. SAP_FENCED as above: nothing changed. */
+SAP_API int sap_release_lease(SapUniverse *universe, const char *world, const char *worker,
+                              uint64_t epoch);
+
+/* Calls `world` for the worlds that the worker holds, in the order of their names, until it returns
+ * another code than SAP_OK, which is then the result. SAP_NOTFOUND: no such worker is alive. */
+SAP_API int sap_list_worker_worlds(SapUniverse *universe, const char *worker,
+                                   int (*world)(void *ctx, const char *name), void *ctx);
+
 /* ---- Workers --------------------------------------------------------------------------------- */
+
+/* A worker is one process's part in a universe: a session, and roles that its threads step. */
+typedef enum SapRole {
+    SAP_ROLE_WORLDS = 0, /* runs worlds */
+    SAP_ROLE_ORCHESTRATOR =
+        1, /* clears up after workers that died, takes back what was assigned to them,
+                                  resumes worlds for newer modules. One in a universe is at work */
+    SAP_ROLE_REAPER =
+        2, /* deletes rows whose time has passed, drains deleted worlds. Only one, too */
+} SapRole;
 
 /* Zero bytes are the defaults. */
 typedef struct SapWorkerOptions {
     uint32_t size;                     /* sizeof the struct; see version.h */
     const char *name;                  /* no two workers have the same; NULL: a random one */
-    uint32_t max_worlds;               /* in memory at once; 0: 1024 */
+    uint32_t max_worlds;               /* in memory at once; 0: 100,000 */
     uint32_t max_worlds_per_commit;    /* 0: 16; at most 24 */
     uint32_t max_inbox_batch;          /* items of a world read in a cycle; 0: 64 */
     uint32_t max_tick_steps_per_cycle; /* items of a world run in a cycle; 0: 64 */
     uint32_t max_effects_per_cycle;    /* of a world; 0: 1024 */
     uint32_t max_cycle_wall_ms;        /* ends a cycle early; 0: 50 */
-    uint32_t max_attempts;             /* of an item whose handler fails; 0: 8 */
+    uint32_t max_attempts;             /* of modules that do not say; 0: 8 */
+    uint32_t max_handler_ms;           /* then the world is marked as stuck; 0: 10,000 */
+    uint32_t max_idle_ms;              /* then a world is given back; 0: 60,000 */
     uint32_t reserved;                 /* 0 */
+    uint64_t max_memory;               /* bytes of all states; 0: 256 MiB */
 } SapWorkerOptions;
 
 /* Starts a worker and its session. A worker that has the same name loses its session. The caller owns
@@ -301,12 +409,16 @@ SAP_API int sap_worker_open(SapUniverse *universe, const SapWorkerOptions *optio
  * SAP_FENCED: the session is over; close the worker and open another. Any other code: call it again. */
 SAP_API int sap_worker_renew(SapWorker *worker);
 
-/* Runs one cycle: takes worlds that have something to do, runs their handlers, commits. *busy_out is
- * false when there was nothing to do. SAP_FENCED: as of sap_worker_renew(). SAP_NOMEM, SAP_FULL, SAP_IO
- * and SAP_BUSY: nothing is lost, call it again (after SAP_IO of a file: open everything again). */
+/* Does the next bounded piece of work of a role. *busy_out is false when there was nothing to do: then
+ * wait (sap_worker_wait() for worlds, half a second for the others) and call it again. SAP_FENCED: as of
+ * sap_worker_renew(). SAP_NOMEM, SAP_FULL, SAP_IO, SAP_BUSY and SAP_CONFLICT: nothing is lost, call it again (after
+ * SAP_IO of a file: open everything again). */
+SAP_API int sap_worker_step_role(SapWorker *worker, SapRole role, bool *busy_out);
+
+/* SAP_ROLE_WORLDS: takes worlds that have something to do, runs their handlers, commits. */
 SAP_API int sap_worker_step(SapWorker *worker, bool *busy_out);
 
-/* Waits until there may be something to do, at most timeout_ns. */
+/* Waits until there may be something to do for SAP_ROLE_WORLDS, at most timeout_ns. */
 SAP_API int sap_worker_wait(SapWorker *worker, uint64_t timeout_ns);
 
 typedef struct SapWorkerStats {
@@ -321,11 +433,14 @@ typedef struct SapWorkerStats {
     uint64_t unknown;  /* commits whose outcome had to be read back */
     uint64_t paused;   /* worlds whose handlers failed too often, or whose rows are damaged */
     uint64_t held;     /* worlds in memory now */
-    uint64_t reserved[5];
+    uint64_t stuck;    /* handlers that ran for too long */
+    uint64_t reserved[4];
 } SapWorkerStats;
+/* Called by the thread that steps SAP_ROLE_WORLDS, or while none does. */
 SAP_API int sap_worker_stats(SapWorker *worker, SapWorkerStats *stats_out);
 
-/* Gives its worlds back and ends the session. Frees everything, whatever it returns. NULL is accepted. */
+/* Gives its worlds back and ends the session. SAP_BUSY: a handler runs; it was told to end, call it again.
+ * With any other code everything is freed. NULL is accepted. No other thread may be in a call of it. */
 SAP_API int sap_worker_close(SapWorker *worker);
 
 #ifdef __cplusplus

@@ -82,3 +82,16 @@ bool utf8_valid(const void *data, size_t len)
     }
     return true;
 }
+
+size_t utf8_prefix(const void *data, size_t len, size_t most)
+{
+    const uint8_t *bytes = (const uint8_t *)data;
+    if (len <= most) {
+        return len;
+    }
+    /* Bytes in the middle of a code point are 10xxxxxx. */
+    while (most > 0 && (bytes[most] & 0xC0) == 0x80) {
+        most--;
+    }
+    return most;
+}

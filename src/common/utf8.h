@@ -24,4 +24,7 @@ size_t utf8_encode(uint32_t code, uint8_t out[4]);
 /* Whether all of data[0..len) is well-formed. */
 bool utf8_valid(const void *data, size_t len);
 
+/* How many of the well-formed data[0..len) to keep, `most` at most, so that no code point is cut. */
+size_t utf8_prefix(const void *data, size_t len, size_t most);
+
 #endif

@@ -778,10 +778,12 @@ void sap_store_abort(SapStoreTxn *txn)
 
 /* ---- Wake-ups and numbers -------------------------------------------------------------------- */
 
-int sap_store_wait(SapStore *store, SapStoreKind kind, const SapStorePrefix *prefix,
-                   uint64_t version_seen, uint64_t timeout_ns)
+/* pokes_seen NULL: pokes do not end it. */
+static int wait_for_rows(SapStore *store, SapStoreKind kind, const SapStorePrefix *prefix,
+                         uint64_t version_seen, const uint64_t *pokes_seen, uint64_t timeout_ns)
 {
     WakeKey key;
+    bool durable = kind == SAP_STORE_READ_DURABLE;
     if (!store_is_usable(store) || prefix == NULL || (unsigned)kind > SAP_STORE_CLAIM ||
         (prefix->prefix == NULL && prefix->prefix_len > 0) ||
         !store_has_table(store, prefix->table)) {
@@ -794,13 +796,38 @@ int sap_store_wait(SapStore *store, SapStoreKind kind, const SapStorePrefix *pre
     enter_wait(store);
     uint64_t poll_ns = store->ops->poll_ns;
     bool polls = poll_ns != 0 && poll_ns < timeout_ns; /* then it looks in any case */
-    uint64_t wait_ns = polls ? poll_ns : timeout_ns;
-    bool woken = wake_wait(store->wake, &key, kind == SAP_STORE_READ_DURABLE, version_seen,
-                           store->ops->blocks ? wait_ns : 0);
+    uint64_t wait_ns = !store->ops->blocks ? 0 : polls ? poll_ns : timeout_ns;
+    bool woken = pokes_seen == NULL ? wake_wait(store->wake, &key, durable, version_seen, wait_ns)
+                                    : wake_wait_poked(store->wake, &key, durable, version_seen,
+                                                      *pokes_seen, wait_ns);
     relaxed_add(&store->counts.waits, 1);
     relaxed_add(&store->counts.wakes, woken);
     leave_wait(store);
     return woken || polls ? SAP_OK : SAP_NOTFOUND;
+}
+
+int sap_store_wait(SapStore *store, SapStoreKind kind, const SapStorePrefix *prefix,
+                   uint64_t version_seen, uint64_t timeout_ns)
+{
+    return wait_for_rows(store, kind, prefix, version_seen, NULL, timeout_ns);
+}
+
+uint64_t store_pokes(SapStore *store)
+{
+    return store_is_usable(store) ? wake_pokes(store->wake) : 0;
+}
+
+void store_poke(SapStore *store)
+{
+    if (store_is_usable(store)) {
+        wake_poke(store->wake);
+    }
+}
+
+int store_wait_poked(SapStore *store, SapStoreKind kind, const SapStorePrefix *prefix,
+                     uint64_t version_seen, uint64_t pokes_seen, uint64_t timeout_ns)
+{
+    return wait_for_rows(store, kind, prefix, version_seen, &pokes_seen, timeout_ns);
 }
 
 int sap_store_stats(SapStore *store, SapStoreStats *stats_out)

@@ -191,6 +191,17 @@ int store_scan(SapStoreTxn *txn, const SapStoreRange *range, bool backward, uint
 int store_run_async(SapStore *store, SapStoreKind kind, SapStoreBody body, void *ctx,
                     uint64_t *mark_out, bool *outcome_unknown);
 
+/* For a thread that waits for rows, and for something of its own process that is no row:
+ *
+ *   pokes = store_pokes(store);   then look at both; nothing there:
+ *   store_wait_poked(..., pokes, timeout);
+ *
+ * store_poke() ends that wait, and a later one with the same `pokes`. */
+uint64_t store_pokes(SapStore *store);
+void store_poke(SapStore *store);
+int store_wait_poked(SapStore *store, SapStoreKind kind, const SapStorePrefix *prefix,
+                     uint64_t version_seen, uint64_t pokes_seen, uint64_t timeout_ns);
+
 /* The implementations. `name` and `path` are what follows the scheme, `url` is all of it. */
 int memory_store_open(const char *name, SapStore **store_out);
 int file_store_open(const char *path, const SapStoreOptions *options, SapStore **store_out);

@@ -20,6 +20,7 @@ typedef struct Waiter {
     const WakeKey *prefix;
     uint64_t seen;
     bool durable;
+    bool pokable;
     bool rung;
     Cond cond;
 } Waiter;
@@ -29,6 +30,7 @@ struct Wake {
     uint64_t noted;     /* notes ever made; the last WAKE_NOTES of them are in `notes` */
     uint64_t forgotten; /* the greatest version of a note that was overwritten */
     uint64_t durable;
+    uint64_t pokes;
     Waiter *waiters;
     Note notes[WAKE_NOTES]; /* the n-th at n % WAKE_NOTES */
 };
@@ -179,18 +181,53 @@ static void await_ring(Wake *wake, Waiter *waiter, uint64_t timeout_ns)
     }
 }
 
+uint64_t wake_pokes(Wake *wake)
+{
+    mutex_lock(&wake->lock);
+    uint64_t pokes = wake->pokes;
+    mutex_unlock(&wake->lock);
+    return pokes;
+}
+
+void wake_poke(Wake *wake)
+{
+    mutex_lock(&wake->lock);
+    wake->pokes++;
+    for (Waiter *waiter = wake->waiters; waiter != NULL; waiter = waiter->next) {
+        if (waiter->pokable && !waiter->rung) {
+            ring_waiter(waiter);
+        }
+    }
+    mutex_unlock(&wake->lock);
+}
+
+/* pokes_seen NULL: pokes do not end it. */
+static bool wait_for_ring(Wake *wake, Waiter *waiter, const uint64_t *pokes_seen,
+                          uint64_t timeout_ns)
+{
+    mutex_lock(&wake->lock);
+    waiter->pokable = pokes_seen != NULL;
+    waiter->rung = was_touched(wake, waiter) || (pokes_seen != NULL && wake->pokes != *pokes_seen);
+    if (!waiter->rung && timeout_ns > 0 && cond_init(&waiter->cond)) {
+        waiter->next = wake->waiters;
+        wake->waiters = waiter;
+        await_ring(wake, waiter, timeout_ns);
+        remove_waiter(wake, waiter);
+        cond_destroy(&waiter->cond);
+    }
+    mutex_unlock(&wake->lock);
+    return waiter->rung;
+}
+
 bool wake_wait(Wake *wake, const WakeKey *prefix, bool durable, uint64_t seen, uint64_t timeout_ns)
 {
     Waiter waiter = {.prefix = prefix, .seen = seen, .durable = durable};
-    mutex_lock(&wake->lock);
-    waiter.rung = was_touched(wake, &waiter);
-    if (!waiter.rung && timeout_ns > 0 && cond_init(&waiter.cond)) {
-        waiter.next = wake->waiters;
-        wake->waiters = &waiter;
-        await_ring(wake, &waiter, timeout_ns);
-        remove_waiter(wake, &waiter);
-        cond_destroy(&waiter.cond);
-    }
-    mutex_unlock(&wake->lock);
-    return waiter.rung;
+    return wait_for_ring(wake, &waiter, NULL, timeout_ns);
+}
+
+bool wake_wait_poked(Wake *wake, const WakeKey *prefix, bool durable, uint64_t seen,
+                     uint64_t pokes_seen, uint64_t timeout_ns)
+{
+    Waiter waiter = {.prefix = prefix, .seen = seen, .durable = durable};
+    return wait_for_ring(wake, &waiter, &pokes_seen, timeout_ns);
 }

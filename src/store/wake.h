@@ -43,4 +43,14 @@ void wake_durable(Wake *wake, uint64_t version);
  * when that commit is durable. False: timeout_ns have passed; with 0 it only looks. */
 bool wake_wait(Wake *wake, const WakeKey *prefix, bool durable, uint64_t seen, uint64_t timeout_ns);
 
+/* How often wake_poke() has been called. */
+uint64_t wake_pokes(Wake *wake);
+
+/* Ends every wake_wait_poked(): something has happened that is no commit. */
+void wake_poke(Wake *wake);
+
+/* As wake_wait(), and returns true also when there was a poke after the first `pokes_seen` of them. */
+bool wake_wait_poked(Wake *wake, const WakeKey *prefix, bool durable, uint64_t seen,
+                     uint64_t pokes_seen, uint64_t timeout_ns);
+
 #endif

@@ -1,13 +1,17 @@
 /* cycle.c - see cycle.h. */
 #include "universe/cycle.h"
 
+#include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/assert.h"
 #include "common/mem.h"
+#include "common/utf8.h"
 #include "store/blob.h"
+#include "universe/letters.h"
 
 #define RETRY_FIRST_NS UINT64_C(1000000000)
 #define RETRY_MOST_NS  UINT64_C(60000000000)
@@ -54,6 +58,7 @@ void cycle_world_free(HotWorld *world)
     if (world == NULL) {
         return;
     }
+    SAP_ASSERT(world->state_now != HOT_RUNNING);
     drop_items(world);
     buf_release(&world->items);
     writes_release(&world->writes);
@@ -61,8 +66,10 @@ void cycle_world_free(HotWorld *world)
     mem_free(MEM_UNIVERSE, world, sizeof *world);
 }
 
-int cycle_add_hint(HotWorld *world, const RowKey *hint)
+int cycle_add_hint(HotWorld *world, const RowKey *hint, uint8_t priority)
 {
+    bool first = world->writes.list.len == 0;
+    world->priority = first || priority < world->priority ? priority : world->priority;
     return writes_add(&world->writes, ROW_DEL, hint, (Slice){"", 0});
 }
 
@@ -88,33 +95,67 @@ static int decode_item(const SapStoreRow *row, InboxItem *item_out)
     return rc;
 }
 
-/* The oldest items of one class. */
-static int load_class(HotWorld *world, SapStoreTxn *txn, uint8_t item_class, uint32_t limit)
+/* The first items of the inbox: of all classes, or of one. *full_out: there may be more. */
+static int load_range(HotWorld *world, SapStoreTxn *txn, const SapStoreRange *range, uint32_t limit,
+                      bool *full_out)
 {
-    uint32_t universe = world->lease.session->universe;
-    uint8_t seq[UNIVERSE_SEQ] = {0};
-    RowKey from;
-    RowKey to;
     const SapStoreRow *rows = NULL;
     uint32_t count = 0;
-    row_key_inbox(&from, universe, &world->lease.name, item_class, seq);
-    memset(seq, UINT8_MAX, sizeof seq);
-    row_key_inbox(&to, universe, &world->lease.name, item_class, seq);
-    SapStoreRange range = {from.table, from.bytes, from.len, to.bytes, to.len};
-    int rc = sap_store_scan(txn, &range, false, limit + 1, &rows, &count);
+    int rc = sap_store_scan(txn, range, false, limit + 1, &rows, &count);
     for (uint32_t i = 0; rc == SAP_OK && i < count; i++) {
         InboxItem item;
         rc = buf_reserve(&world->items, sizeof item);
         rc = rc == SAP_OK ? decode_item(&rows[i], &item) : rc;
         rc = rc == SAP_OK ? buf_append(&world->items, &item, sizeof item) : rc;
     }
+    *full_out = count > limit;
     return rc;
 }
 
+static int load_class(HotWorld *world, SapStoreTxn *txn, uint8_t item_class, uint32_t limit)
+{
+    uint32_t universe = world->lease.session->universe;
+    uint8_t seq[UNIVERSE_SEQ] = {0};
+    RowKey from;
+    RowKey to;
+    bool full = false;
+    row_key_inbox(&from, universe, &world->lease.name, item_class, seq);
+    memset(seq, UINT8_MAX, sizeof seq);
+    row_key_inbox(&to, universe, &world->lease.name, item_class, seq);
+    SapStoreRange range = {from.table, from.bytes, from.len, to.bytes, to.len};
+    return load_range(world, txn, &range, limit, &full);
+}
+
+/* The rows of an inbox are ordered by class, then by seq: where one scan has them all, it will do. */
+static int load_all_classes(HotWorld *world, SapStoreTxn *txn, uint32_t limit)
+{
+    RowKey from;
+    RowKey to;
+    SapStoreRange range;
+    bool full = false;
+    row_key_world(&from, WIT_DBI_WORLD_INBOX, world->lease.session->universe, &world->lease.name);
+    row_range(&from, &to, &range);
+    int rc = load_range(world, txn, &range, limit, &full);
+    if (rc == SAP_OK && full) {
+        drop_items(world);
+        for (uint8_t i = WIT_UNIVERSE_ITEM_CLASS_CONTROL;
+             rc == SAP_OK && i <= WIT_UNIVERSE_ITEM_CLASS_MESSAGE; i++) {
+            rc = load_class(world, txn, i, limit);
+        }
+    }
+    return rc;
+}
+
+/* The creation of a world comes first: the clocks of two senders may differ. */
 static int compare_items(const void *a, const void *b)
 {
     const InboxItem *x = (const InboxItem *)a;
     const InboxItem *y = (const InboxItem *)b;
+    bool x_creates = x->item.kind == WIT_UNIVERSE_ITEM_KIND_CREATE;
+    bool y_creates = y->item.kind == WIT_UNIVERSE_ITEM_KIND_CREATE;
+    if (x_creates != y_creates) {
+        return x_creates ? -1 : 1;
+    }
     return memcmp(x->seq, y->seq, UNIVERSE_SEQ);
 }
 
@@ -164,91 +205,91 @@ static int cut_items(HotWorld *world, SapStore *store, const CycleLimits *limits
 
 int cycle_load(HotWorld *world, SapStore *store, SapStoreTxn *newest, const CycleLimits *limits)
 {
-    int rc = SAP_OK;
     drop_items(world);
-    for (uint8_t i = WIT_UNIVERSE_ITEM_CLASS_CONTROL;
-         rc == SAP_OK && i <= WIT_UNIVERSE_ITEM_CLASS_MESSAGE; i++) {
-        rc = load_class(world, newest, i, limits->items);
-    }
+    world->more = false;
+    int rc = load_all_classes(world, newest, limits->items);
     if (rc == SAP_OK && world->items.len > 0) {
         qsort(world->items.data, item_count(world), sizeof(InboxItem), compare_items);
         rc = cut_items(world, store, limits);
     }
+    if (rc != SAP_OK) {
+        drop_items(world);
+    }
     return rc;
+}
+
+void cycle_forget(HotWorld *world)
+{
+    drop_items(world);
+    writes_clear(&world->writes);
+}
+
+size_t cycle_loaded_bytes(const HotWorld *world)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < item_count(world); i++) {
+        bytes += item_at(world, i)->item.payload.len + item_at(world, i)->blob.len;
+    }
+    return bytes;
+}
+
+const InboxItem *cycle_first_item(const HotWorld *world)
+{
+    return world->items.len > 0 ? item_at(world, 0) : NULL;
 }
 
 /* ---- Running --------------------------------------------------------------------------------- */
 
-/* A row that goes away at a time: the row and its expiry. */
-static int write_expiring(HotWorld *world, SapUniverse *universe, const RowKey *key, Slice val,
-                          uint64_t expires_ns)
-{
-    RowKey expiry_key;
-    uint8_t seq[UNIVERSE_SEQ];
-    Buf expiry = {0};
-    WitUniverseDbi41ExpiryValue fields = {key->table, lend_bytes(key->bytes, key->len)};
-    producer_next(&universe->producer, universe->store, seq);
-    row_key_expiry(&expiry_key, universe->number, expires_ns, seq);
-    int rc = writes_add(&world->writes, ROW_PUT_ABSENT, key, val);
-    rc = rc == SAP_OK ? wit_universe_dbi41_expiry_value_encode(&fields, &expiry, NULL) : rc;
-    rc = rc == SAP_OK
-             ? writes_add(&world->writes, ROW_PUT, &expiry_key, (Slice){expiry.data, expiry.len})
-             : rc;
-    buf_release(&expiry);
-    return rc;
-}
-
 typedef struct Replying {
     HotWorld *world;
     SapUniverse *universe;
-    WitUniverseReceiptStatus status;
 } Replying;
 
 static int write_reply(void *ctx, Slice reply_to, SapEncoding encoding, Slice payload)
 {
     const Replying *replying = (const Replying *)ctx;
     HotWorld *world = replying->world;
-    uint64_t expires_ns = sap_store_lease_ns(replying->universe->store) + INGRESS_KEPT_NS;
-    WitUniverseDbi26ReplyValue fields = {replying->status, (WitUniverseEncoding)encoding,
-                                         lend_bytes(payload.data, payload.len),
-                                         world->after.height + 1, expires_ns};
-    RowKey key;
-    Buf val = {0};
-    row_key_id(&key, WIT_DBI_REPLY, replying->universe->number, &world->lease.name,
-               handler_reply_id(reply_to));
-    int rc = wit_universe_dbi26_reply_value_encode(&fields, &val, NULL);
-    rc = rc == SAP_OK ? write_expiring(world, replying->universe, &key, (Slice){val.data, val.len},
-                                       expires_ns)
-                      : rc;
-    buf_release(&val);
-    return rc;
+    uint8_t seq[UNIVERSE_SEQ];
+    OutsideReply reply = {
+        .world = &world->lease.name,
+        .id = handler_reply_id(reply_to),
+        .status = WIT_UNIVERSE_RECEIPT_STATUS_OK,
+        .encoding = encoding,
+        .payload = payload,
+        .height = world->after.height + 1,
+        .expiry_seq = seq,
+    };
+    producer_next(&replying->universe->producer, replying->universe->store, seq);
+    return reply_write(&world->writes, replying->universe, &reply);
 }
 
 /* The item becomes a dead letter, and who waits for a reply hears of it. */
 static int write_dead_letter(HotWorld *world, SapUniverse *universe, const InboxItem *item,
                              const char *error)
 {
-    Replying replying = {world, universe, WIT_UNIVERSE_RECEIPT_STATUS_ERROR};
-    WitUniverseDbi28WorldDlqValue fields = {item->item, lend_bytes(error, strlen(error)),
-                                            world->failures + 1, sap_store_due_ns(universe->store)};
-    RowKey key;
-    Buf val = {0};
-    Slice reply_to = {item->item.reply_to.data, item->item.reply_to.len};
-    row_key_dlq(&key, universe->number, &world->lease.name, world->after.height + 1, item->seq);
-    int rc = wit_universe_dbi28_world_dlq_value_encode(&fields, &val, NULL);
-    rc = rc == SAP_OK ? writes_add(&world->writes, ROW_PUT, &key, (Slice){val.data, val.len}) : rc;
-    buf_release(&val);
-    if (rc == SAP_OK && handler_reply_id(reply_to).len > 0) {
-        rc = write_reply(&replying, reply_to, SAP_ENCODING_RAW, slice_from_str(error));
-    }
-    return rc;
+    uint8_t seq[UNIVERSE_SEQ];
+    Letter letter = {
+        .world = &world->lease.name,
+        .height = world->after.height + 1,
+        .item_class = item->item_class,
+        .seq = item->seq,
+        .item = &item->item,
+        .error = error,
+        .attempts = world->begun_before > 0 ? world->begun_before
+                    : world->failures > 0   ? world->failures
+                                            : 1,
+        .journaled = true,
+        .expiry_seq = seq,
+    };
+    producer_next(&universe->producer, universe->store, seq);
+    return letter_write(&world->writes, universe, &letter);
 }
 
 /* The rows of a step that is done: entry, replies, dead letter, and the item gone from the inbox. */
 static int write_step(HotWorld *world, SapUniverse *universe, SapWorld *view, const InboxItem *item,
                       bool rejected)
 {
-    Replying replying = {world, universe, WIT_UNIVERSE_RECEIPT_STATUS_OK};
+    Replying replying = {world, universe};
     HeadRow before = world->after;
     uint8_t sum[UNIVERSE_SUM];
     RowKey inbox;
@@ -274,73 +315,137 @@ static int write_step(HotWorld *world, SapUniverse *universe, SapWorld *view, co
     return rc;
 }
 
-/* The item is tried again later, or the world is paused. */
-static void note_failure(HotWorld *world, SapUniverse *universe, const InboxItem *item,
-                         const SapWorld *view, const CycleLimits *limits)
+static uint32_t attempts_allowed(const HotWorld *world)
+{
+    return world->module->max_attempts != 0 ? world->module->max_attempts : world->limits.attempts;
+}
+
+static void set_reason(HotWorld *world, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void set_reason(HotWorld *world, const char *format, ...)
+{
+    char text[CYCLE_REASON + 128];
+    va_list args;
+    va_start(args, format);
+    int len = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    SAP_ASSERT(len >= 0 && (size_t)len < sizeof text);
+    size_t kept = utf8_prefix(text, (size_t)len, CYCLE_REASON);
+    memcpy(world->reason, text, kept);
+    world->reason[kept] = 0;
+}
+
+/* The item is tried again later, or it is given up. *give_up_out: attempts are used up. */
+static void note_failure(HotWorld *world, const InboxItem *item, const SapWorld *view,
+                         bool *give_up_out)
 {
     bool same = world->failures > 0 && memcmp(world->failed_seq, item->seq, UNIVERSE_SEQ) == 0;
     uint64_t wait_ns = RETRY_FIRST_NS;
     world->failures = same ? world->failures + 1 : 1;
+    world->failed_class = item->item_class;
     memcpy(world->failed_seq, item->seq, UNIVERSE_SEQ);
     for (uint32_t i = 1; i < world->failures && wait_ns < RETRY_MOST_NS; i++) {
         wait_ns *= 2;
     }
     wait_ns = wait_ns < RETRY_MOST_NS ? wait_ns : RETRY_MOST_NS;
-    world->retry_at_ns = clock_boot_ns(universe->clock) + wait_ns;
+    world->retry_at_ns = clock_boot_ns(world->universe->clock) + wait_ns;
     world->failed++;
-    if (world->failures >= limits->attempts) {
-        world->pause = true;
-        (void)snprintf(world->reason, sizeof world->reason, "%s", view->message);
-    }
+    *give_up_out = world->failures >= attempts_allowed(world);
+    set_reason(world, "attempt %" PRIu32 " of %" PRIu32 " failed: %s", world->failures,
+               attempts_allowed(world), view->message);
 }
 
-/* One item. *go_on_out: the next one may follow. */
-static int run_item(HotWorld *world, SapUniverse *universe, SapWorld *view, const InboxItem *item,
-                    const CycleLimits *limits, bool *go_on_out)
+/* Ends the innermost transaction of the state. *go_on_out: the next item may follow. */
+static int take_outcome(HotWorld *world, SapWorld *view, const InboxItem *item,
+                        HandlerOutcome outcome, bool *go_on_out)
+{
+    bool give_up = false;
+    *go_on_out = false;
+    if (outcome == HANDLER_DONE) {
+        int rc = state_commit(world->state);
+        *go_on_out = true;
+        return rc == SAP_OK ? write_step(world, world->universe, view, item, false) : rc;
+    }
+    state_abort(world->state);
+    if (outcome == HANDLER_WAITS) {
+        world->retry_at_ns = clock_boot_ns(world->universe->clock) + RETRY_FIRST_NS;
+        world->waits = true;
+        set_reason(world, "waiting to try again: %s", view->message);
+        return SAP_OK;
+    }
+    if (outcome == HANDLER_FAILED) {
+        note_failure(world, item, view, &give_up);
+        if (!give_up) {
+            world->waits = true;
+            return SAP_OK;
+        }
+        if (world->module->on_failure != SAP_ON_FAILURE_SKIP) {
+            world->pause = true;
+            set_reason(world, "%s", view->message);
+        }
+    }
+    if (world->pause) {
+        return SAP_OK;
+    }
+    *go_on_out = true;
+    return write_step(world, world->universe, view, item, true);
+}
+
+/* Processes have ended again and again while they handled this item: it is not tried any more.
+ * Unless its module skips such items, the world is paused with it. */
+static HandlerOutcome refuse_item(HotWorld *world, SapWorld *view, const InboxItem *item,
+                                  uint64_t time_ns)
+{
+    char why[128];
+    (void)snprintf(why, sizeof why, "%" PRIu32 " processes ended while they handled this item",
+                   world->begun_before);
+    handler_refuse(view, world->after.height + 1, time_ns, why);
+    world->pause = world->module->on_failure != SAP_ON_FAILURE_SKIP;
+    world->failed_class = item->item_class;
+    memcpy(world->failed_seq, item->seq, UNIVERSE_SEQ);
+    set_reason(world, "%s", why);
+    return HANDLER_REJECTED;
+}
+
+static int run_item(HotWorld *world, SapWorld *view, const InboxItem *item, bool *go_on_out)
 {
     uint64_t time_ns = item->item.time_ns;
-    *go_on_out = false;
+    HandlerOutcome outcome;
     time_ns = time_ns > world->after.time_ns ? time_ns : world->after.time_ns;
+    *go_on_out = false;
     int rc = state_begin(world->state);
     if (rc != SAP_OK) {
         return rc;
     }
-    HandlerOutcome outcome =
-        handler_call(view, world->module->handler, item, world->after.height + 1, time_ns);
-    if (outcome == HANDLER_FAILED) {
-        note_failure(world, universe, item, view, limits);
+    if (world->begun_before >= attempts_allowed(world)) {
+        outcome = refuse_item(world, view, item, time_ns);
+    } else {
+        outcome =
+            handler_call(view, world->module->handler, item, world->after.height + 1, time_ns);
     }
-    if (outcome == HANDLER_WAITS) {
-        world->retry_at_ns = clock_boot_ns(universe->clock) + RETRY_FIRST_NS;
-    }
-    if (outcome == HANDLER_FAILED || outcome == HANDLER_WAITS) {
-        state_abort(world->state);
-        return SAP_OK;
-    }
-    if (outcome == HANDLER_REJECTED) {
-        state_abort(world->state);
-        *go_on_out = true;
-        return write_step(world, universe, view, item, true);
-    }
-    rc = state_commit(world->state);
-    *go_on_out = true;
-    return rc == SAP_OK ? write_step(world, universe, view, item, false) : rc;
+    return take_outcome(world, view, item, outcome, go_on_out);
 }
 
-static int run_items(HotWorld *world, SapUniverse *universe, const CycleLimits *limits)
+/* The job: the handler is called for each item, as far as the budgets go. */
+static void run_items(ExecutorJob *job)
 {
-    SapWorld view;
+    HotWorld *world = (HotWorld *)(void *)((char *)job - offsetof(HotWorld, job));
+    uint64_t end_ns = clock_mono_ns(world->universe->clock) + world->limits.wall_ns;
     size_t count = item_count(world);
     size_t done = 0;
-    uint64_t effects = 0;
-    uint64_t end_ns = clock_boot_ns(universe->clock) + limits->wall_ns;
-    bool go_on = true;
-    int rc = SAP_OK;
-    handler_init(&view, universe->number, &world->lease.name, &world->birth, world->state);
-    while (rc == SAP_OK && done < count && done < limits->steps && effects < limits->effects &&
-           (done == 0 || clock_boot_ns(universe->clock) < end_ns)) {
-        rc = run_item(world, universe, &view, item_at(world, done), limits, &go_on);
-        if (rc != SAP_OK || !go_on) {
+    size_t effects = 0;
+    SapWorld view;
+    handler_init(&view, world->universe->number, &world->lease.name, &world->birth, world->state);
+    view.cancelled = &world->cancelled;
+    world->code = SAP_OK;
+    while (world->code == SAP_OK && done < count && done < world->limits.steps &&
+           effects < world->limits.effects && world->writes.bytes.len < CYCLE_BYTES &&
+           !atomic_load_relaxed(&world->cancelled) &&
+           (done == 0 || clock_mono_ns(world->universe->clock) < end_ns)) {
+        bool go_on = false;
+        world->code = run_item(world, &view, item_at(world, done), &go_on);
+        if (!go_on) {
             break;
         }
         effects += handler_intent_count(&view);
@@ -348,38 +453,61 @@ static int run_items(HotWorld *world, SapUniverse *universe, const CycleLimits *
     }
     handler_release(&view);
     world->more = world->more || done < count;
-    return rc;
 }
 
 /* Something still waits: a new hint takes the place of those that were read. */
-static int write_hint(HotWorld *world, SapUniverse *universe)
+static int write_hint(HotWorld *world)
 {
     RowKey key;
     uint8_t seq[UNIVERSE_SEQ];
-    producer_next(&universe->producer, universe->store, seq);
-    row_key_ready(&key, universe->number, 0, seq, &world->lease.name);
+    producer_next(&world->universe->producer, world->universe->store, seq);
+    row_key_ready(&key, world->universe->number, world->priority, seq, &world->lease.name);
     return writes_add(&world->writes, ROW_PUT, &key, (Slice){"", 0});
 }
 
-int cycle_run(HotWorld *world, SapUniverse *universe, const CycleLimits *limits)
+int cycle_begin(HotWorld *world, SapUniverse *universe, const CycleLimits *limits)
 {
-    SAP_ASSERT(!world->running && world->state != NULL);
+    SAP_ASSERT(world->state_now == HOT_LOADED && world->state != NULL);
     int rc = state_begin(world->state);
     if (rc != SAP_OK) {
         return rc;
     }
-    world->running = true;
+    world->universe = universe;
+    world->limits = *limits;
+    world->job = (ExecutorJob){.run = run_items};
+    world->started_ns = clock_boot_ns(universe->clock);
+    atomic_store_relaxed(&world->cancelled, false);
+    world->code = SAP_FENCED; /* of a job that is cancelled before it runs */
     world->after = world->head;
     world->steps = 0;
     world->rejected = 0;
     world->failed = 0;
+    world->waits = false;
     world->pause = false;
-    rc = run_items(world, universe, limits);
-    rc = rc == SAP_OK && world->steps > 0
-             ? journal_write_head(&world->writes, &world->lease, &world->after)
-             : rc;
-    rc = rc == SAP_OK && world->more ? write_hint(world, universe) : rc;
+    return SAP_OK;
+}
+
+/* After a cycle that did something, its world is not suspected of ending processes any more. */
+static int write_end(HotWorld *world)
+{
+    RowKey attempt;
+    int rc = SAP_OK;
+    if (world->steps > 0) {
+        rc = journal_write_head(&world->writes, &world->lease, &world->after);
+    }
+    if (rc == SAP_OK && world->steps > 0 && world->lease.unclean) {
+        row_key_world(&attempt, WIT_DBI_ATTEMPT, world->universe->number, &world->lease.name);
+        rc = writes_add(&world->writes, ROW_DEL, &attempt, (Slice){"", 0});
+    }
+    return rc == SAP_OK && world->more ? write_hint(world) : rc;
+}
+
+int cycle_finish(HotWorld *world)
+{
+    SAP_ASSERT(world->state_now == HOT_RUNNING);
+    int rc = world->code == SAP_OK ? write_end(world) : world->code;
     drop_items(world);
+    world->state_now = HOT_READY;
     if (rc != SAP_OK) {
         (void)cycle_end(world, false);
     }
@@ -389,12 +517,15 @@ int cycle_run(HotWorld *world, SapUniverse *universe, const CycleLimits *limits)
 int cycle_end(HotWorld *world, bool committed)
 {
     int rc = SAP_OK;
-    SAP_ASSERT(world->running);
-    world->running = false;
+    SAP_ASSERT(world->state_now == HOT_READY || world->state_now == HOT_SUBMITTED);
+    world->state_now = HOT_IDLE;
     writes_clear(&world->writes);
     if (!committed) {
         state_abort(world->state);
         return SAP_OK;
+    }
+    if (world->steps > 0) {
+        world->lease.unclean = false;
     }
     rc = state_commit(world->state);
     if (rc != SAP_OK) {

@@ -68,6 +68,17 @@ static bool has_room(SapWorld *world, size_t len)
     return true;
 }
 
+/* What a call of the handler gets that must end: its world is another's by now, or it took too long. */
+static bool is_cancelled(const SapWorld *world)
+{
+    return world->cancelled != NULL && atomic_load_relaxed(world->cancelled);
+}
+
+bool sap_world_cancelled(const SapWorld *world)
+{
+    return world != NULL && is_cancelled(world);
+}
+
 static bool key_valid(const void *key, size_t len)
 {
     return key != NULL && len > 0 && len <= SAP_WORLD_MAX_KEY;
@@ -79,6 +90,9 @@ int sap_world_get(SapWorld *world, const void *key, size_t key_len, const void *
     Slice val = {0};
     if (world == NULL || val_out == NULL || val_len_out == NULL) {
         return SAP_ERROR;
+    }
+    if (is_cancelled(world)) {
+        return SAP_FENCED;
     }
     if (!key_valid(key, key_len)) {
         return key_len > SAP_WORLD_MAX_KEY ? SAP_FULL : SAP_INVALID;
@@ -95,23 +109,35 @@ int sap_world_get(SapWorld *world, const void *key, size_t key_len, const void *
     return rc;
 }
 
-static int add_change(SapWorld *world, Slice key, Slice val, bool put)
+/* Keeps a change before it is made: key and value may be rows of the state, borrowed from it, which the
+ * change moves. *change_out is where the copies are. */
+static int keep_change(SapWorld *world, Slice key, Slice val, bool put, ChangeAt *change_out)
 {
     ChangeAt change = {.put = put};
     int rc = buf_reserve(&world->changes, sizeof change);
     rc = rc == SAP_OK ? keep(world, key, &change.key) : rc;
     rc = rc == SAP_OK ? keep(world, val, &change.val) : rc;
     rc = rc == SAP_OK ? buf_append(&world->changes, &change, sizeof change) : rc;
-    world->broken = world->broken || rc != SAP_OK;
+    *change_out = change;
     return rc;
+}
+
+/* The change that was kept last was not made. */
+static void forget_change(SapWorld *world)
+{
+    buf_truncate(&world->changes, world->changes.len - sizeof(ChangeAt));
 }
 
 int sap_world_put(SapWorld *world, const void *key, size_t key_len, SapEncoding encoding,
                   const void *val, size_t val_len)
 {
     Buf row = {0};
+    ChangeAt change;
     if (world == NULL) {
         return SAP_ERROR;
+    }
+    if (is_cancelled(world)) {
+        return SAP_FENCED;
     }
     if (!key_valid(key, key_len) || val_len > SAP_WORLD_MAX_VALUE) {
         return key == NULL || key_len == 0 ? SAP_INVALID : SAP_FULL;
@@ -122,18 +148,28 @@ int sap_world_put(SapWorld *world, const void *key, size_t key_len, SapEncoding 
         (row.len - 1 > SAP_WORLD_MAX_VALUE || !has_room(world, key_len + row.len))) {
         rc = SAP_FULL;
     }
-    rc = rc == SAP_OK ? state_put(world->state, (Slice){key, key_len}, (Slice){row.data, row.len})
-                      : rc;
-    rc = rc == SAP_OK ? add_change(world, (Slice){key, key_len}, (Slice){row.data, row.len}, true)
-                      : rc;
+    rc = rc == SAP_OK
+             ? keep_change(world, (Slice){key, key_len}, (Slice){row.data, row.len}, true, &change)
+             : rc;
     buf_release(&row);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    rc = state_put(world->state, piece(world, change.key), piece(world, change.val));
+    if (rc != SAP_OK) {
+        forget_change(world);
+    }
     return rc;
 }
 
 int sap_world_del(SapWorld *world, const void *key, size_t key_len)
 {
+    ChangeAt change;
     if (world == NULL) {
         return SAP_ERROR;
+    }
+    if (is_cancelled(world)) {
+        return SAP_FENCED;
     }
     if (!key_valid(key, key_len)) {
         return key_len > SAP_WORLD_MAX_KEY ? SAP_FULL : SAP_INVALID;
@@ -141,8 +177,15 @@ int sap_world_del(SapWorld *world, const void *key, size_t key_len)
     if (!has_room(world, key_len)) {
         return SAP_FULL;
     }
-    int rc = state_del(world->state, (Slice){key, key_len});
-    return rc == SAP_OK ? add_change(world, (Slice){key, key_len}, (Slice){"", 0}, false) : rc;
+    int rc = keep_change(world, (Slice){key, key_len}, (Slice){"", 0}, false, &change);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    rc = state_del(world->state, piece(world, change.key));
+    if (rc != SAP_OK) {
+        forget_change(world);
+    }
+    return rc;
 }
 
 typedef struct Scan {
@@ -324,12 +367,27 @@ static int make_event(const InboxItem *item, SapEvent *event_out, Buf *texts)
     return SAP_OK;
 }
 
+static void clear_call(SapWorld *world, uint64_t height, uint64_t time_ns)
+{
+    buf_clear(&world->bytes);
+    buf_clear(&world->changes);
+    buf_clear(&world->intents);
+    world->weight = 0;
+    world->drawn = 0;
+    world->failed = false;
+    world->message[0] = 0;
+    world->height = height;
+    world->time_ns = time_ns;
+}
+
+void handler_refuse(SapWorld *world, uint64_t height, uint64_t time_ns, const char *message)
+{
+    clear_call(world, height, time_ns);
+    (void)snprintf(world->message, sizeof world->message, "%s", message);
+}
+
 static HandlerOutcome judge(SapWorld *world, int rc)
 {
-    if (world->broken) {
-        rc = SAP_NOMEM;
-        world->failed = false;
-    }
     if (rc == SAP_OK && !world->failed) {
         return HANDLER_DONE;
     }
@@ -338,7 +396,8 @@ static HandlerOutcome judge(SapWorld *world, int rc)
     }
     (void)snprintf(world->message, sizeof world->message, "the handler returned %d: %s", rc,
                    sap_strerror(rc));
-    return rc == SAP_NOMEM || rc == SAP_IO || rc == SAP_BUSY ? HANDLER_WAITS : HANDLER_FAILED;
+    bool machine = rc == SAP_NOMEM || rc == SAP_IO || rc == SAP_BUSY || rc == SAP_FENCED;
+    return machine ? HANDLER_WAITS : HANDLER_FAILED;
 }
 
 HandlerOutcome handler_call(SapWorld *world, SapWorldHandler handler, const InboxItem *item,
@@ -346,16 +405,7 @@ HandlerOutcome handler_call(SapWorld *world, SapWorldHandler handler, const Inbo
 {
     SapEvent event;
     Buf texts = {0};
-    buf_clear(&world->bytes);
-    buf_clear(&world->changes);
-    buf_clear(&world->intents);
-    world->weight = 0;
-    world->drawn = 0;
-    world->broken = false;
-    world->failed = false;
-    world->message[0] = 0;
-    world->height = height;
-    world->time_ns = time_ns;
+    clear_call(world, height, time_ns);
     int rc = make_event(item, &event, &texts);
     rc = rc == SAP_OK ? handler(world, &event) : rc;
     buf_release(&texts);

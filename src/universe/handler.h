@@ -5,6 +5,7 @@
 #ifndef SAPLING_UNIVERSE_HANDLER_H
 #define SAPLING_UNIVERSE_HANDLER_H
 
+#include "common/sync.h"
 #include "sapling/universe.h"
 #include "universe/journal.h"
 
@@ -35,19 +36,22 @@ struct SapWorld {
     uint64_t time_ns;
 
     /* What the call has done. */
-    Buf bytes;      /* of keys, values and params */
-    Buf changes;    /* ChangeAt */
-    Buf intents;    /* IntentAt */
-    size_t weight;  /* of all of it, against SAP_WORLD_MAX_ENTRY */
-    uint64_t drawn; /* random bytes */
-    bool broken;    /* a change was made and could not be kept: none of the call counts */
-    bool failed;    /* by sap_world_fail() */
+    Buf bytes;                          /* of keys, values and params */
+    Buf changes;                        /* ChangeAt */
+    Buf intents;                        /* IntentAt */
+    size_t weight;                      /* of all of it, against SAP_WORLD_MAX_ENTRY */
+    const SAP_ATOMIC(bool) * cancelled; /* borrowed: nobody waits for the result; NULL: never */
+    uint64_t drawn;                     /* random bytes */
+    bool failed;                        /* by sap_world_fail() */
     bool retry;
     char message[HANDLER_MESSAGE + 1];
 };
 
 void handler_init(SapWorld *world, uint32_t universe, const UniverseName *name,
                   const WorldBirth *birth, WorldState *state);
+
+/* In place of a call: the item is rejected with this message, and no handler runs. */
+void handler_refuse(SapWorld *world, uint64_t height, uint64_t time_ns, const char *message);
 void handler_release(SapWorld *world);
 
 /* Calls the handler with the item. On anything but HANDLER_DONE world->message says why, and the caller

@@ -200,6 +200,12 @@ static void run_again(SapStore *store, uint32_t universe, IngressRequest *reques
     }
 }
 
+/* Whether the code may be due to another request of the batch. */
+static bool may_be_of_one(int rc)
+{
+    return rc == SAP_CORRUPT || rc == SAP_BUSY || rc == SAP_CONFLICT;
+}
+
 void ingress_run(SapStore *store, uint32_t universe, IngressRequest *const *requests,
                  uint32_t count)
 {
@@ -209,6 +215,8 @@ void ingress_run(SapStore *store, uint32_t universe, IngressRequest *const *requ
     for (uint32_t i = 0; i < count && rc != SAP_OK; i++) {
         if (unknown) {
             run_again(store, universe, requests[i]);
+        } else if (count > 1 && may_be_of_one(rc)) {
+            ingress_run(store, universe, &requests[i], 1);
         } else {
             requests[i]->rc = rc;
         }

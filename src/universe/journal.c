@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/assert.h"
+#include "store/store_impl.h"
 
 /* ---- The head -------------------------------------------------------------------------------- */
 
@@ -46,6 +47,9 @@ static int read_birth(SapStoreTxn *txn, uint32_t universe, const UniverseName *w
         return rc == SAP_NOTFOUND ? SAP_CORRUPT : rc;
     }
     universe_name_copy(&birth_out->module, &meta.module);
+    birth_out->pin = meta.pin;
+    birth_out->has_reason = meta.reason.len > 0;
+    birth_out->is_stuck = meta.status == WIT_UNIVERSE_WORLD_STATUS_STUCK;
     birth_out->height = meta.born_height;
     memcpy(birth_out->seed, meta.seed.data, sizeof birth_out->seed);
     memcpy(birth_out->digest, meta.born_digest.data, sizeof birth_out->digest);
@@ -102,11 +106,14 @@ static int read_head_body(SapStoreTxn *store_txn, void *ctx)
     return rc == SAP_OK ? read_both(read->lease, store_txn, &read->head, &read->birth) : rc;
 }
 
-/* In a guarded transaction: a plain read could miss a commit that is under way. */
+/* In a guarded transaction: a plain read could miss a commit that is under way. Nobody is told of what it
+ * read, so it does not wait for the disk. */
 int journal_open(const Lease *lease, HeadRow *head_out, WorldBirth *birth_out)
 {
     HeadRead read = {.lease = lease};
-    int rc = sap_store_run(lease->session->store, SAP_STORE_GUARDED, read_head_body, &read, NULL);
+    uint64_t mark = 0;
+    int rc = store_run_async(lease->session->store, SAP_STORE_GUARDED, read_head_body, &read, &mark,
+                             NULL);
     if (rc == SAP_OK) {
         *head_out = read.head;
         *birth_out = read.birth;
@@ -117,16 +124,16 @@ int journal_open(const Lease *lease, HeadRow *head_out, WorldBirth *birth_out)
 int journal_resolve(const Lease *lease, const HeadRow *before, const HeadRow *after,
                     bool *happened_out)
 {
-    HeadRow now;
-    WorldBirth birth;
-    int rc = journal_open(lease, &now, &birth);
+    HeadRead read = {.lease = lease};
+    /* What was read is acted on, so it waits for the disk. */
+    int rc = sap_store_run(lease->session->store, SAP_STORE_GUARDED, read_head_body, &read, NULL);
     if (rc != SAP_OK) {
         return rc;
     }
-    if (!same_head(&now, after) && !same_head(&now, before)) {
+    if (!same_head(&read.head, after) && !same_head(&read.head, before)) {
         return SAP_FENCED;
     }
-    *happened_out = same_head(&now, after);
+    *happened_out = same_head(&read.head, after);
     return SAP_OK;
 }
 

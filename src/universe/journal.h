@@ -14,9 +14,13 @@
 #include "universe/state.h"
 #include "universe/writes.h"
 
-/* What does not change while a world lives: from its meta row. */
+/* From a world's meta row: what does not change while the lease is held, as whoever changes it takes the
+ * lease away, and what the holder itself has written there. */
 typedef struct WorldBirth {
     UniverseName module;
+    uint64_t pin;    /* version of the module; 0: the newest */
+    bool has_reason; /* why it does not run */
+    bool is_stuck;
     uint8_t seed[16];
     uint64_t height; /* of the head when it was created; its state was empty there */
     uint8_t digest[UNIVERSE_DIGEST];

@@ -14,6 +14,7 @@
 #ifndef SAPLING_UNIVERSE_LEASE_H
 #define SAPLING_UNIVERSE_LEASE_H
 
+#include "universe/producer.h"
 #include "universe/session.h"
 
 typedef struct Lease {
@@ -21,20 +22,23 @@ typedef struct Lease {
     UniverseName name;      /* of the world or role */
     RowKey key;             /* of the lease's row */
     uint64_t epoch;         /* 0: not held */
+    bool unclean;           /* a session lost the world, and no cycle has succeeded since */
 } Lease;
 
 /* Takes the world for the session, or finds that the session holds it already: then the epoch is the
  * same as before, so it may be called again after an unknown outcome. SAP_BUSY: another session holds
- * it. SAP_FENCED: the session itself is over. SAP_NOTFOUND: there is no such world, or it is not active.
- * *lease_out is written on SAP_OK only. */
-int lease_acquire_world(const Session *session, const UniverseName *world, Lease *lease_out);
+ * it. SAP_CONFLICT: it is assigned to another worker. SAP_FENCED: the session itself is over.
+ * SAP_NOTFOUND: there is no such world, or it is not to run. *lease_out is written on SAP_OK only.
+ * mark_out NULL: waits until it is durable; else *mark_out is for sap_store_wait_durable(). */
+int lease_acquire_world(const Session *session, const UniverseName *world, uint64_t *mark_out,
+                        Lease *lease_out);
 
-/* The same for a role. SAP_INVALID: the name is none. */
+/* The same for a role, durable. SAP_INVALID: the name is invalid. */
 int lease_acquire_role(const Session *session, const char *role, uint8_t shard, Lease *lease_out);
 
 /* The holder gives it back: the row stays, with its epoch. SAP_FENCED: it has another holder by now, and
- * nothing changed. After either the lease is not held any more. */
-int lease_release(Lease *lease);
+ * nothing changed. After either the lease is not held any more. mark_out as above. */
+int lease_release(Lease *lease, uint64_t *mark_out);
 
 /* In a transaction that guards the lease's row: SAP_FENCED unless the lease stands as it was taken. */
 int lease_stands(const Lease *lease, SapStoreTxn *txn);
@@ -43,9 +47,10 @@ int lease_stands(const Lease *lease, SapStoreTxn *txn);
  * epoch rises, so that its holder is fenced, and its `held` row goes. */
 int lease_revoke(UniverseTxn *txn, uint32_t universe, const UniverseName *world);
 
-/* Frees up to `limit` worlds of sessions that are dead, so that a world whose worker died is never
- * found by the chance of a hint alone, and deletes the rows of sessions that hold nothing any more.
- * *more_out: call it again at once. */
-int lease_clear_dead(const Session *session, uint32_t limit, bool *more_out);
+/* Frees up to `limit` worlds of sessions that are dead, and puts a hint of each that has something in
+ * its inbox, which wakes those who may take it; deletes the rows of sessions that hold nothing any more.
+ * *cleared_out: how many worlds. *more_out: call it again at once. */
+int lease_clear_dead(const Session *session, Producer *producer, uint32_t limit,
+                     uint32_t *cleared_out, bool *more_out);
 
 #endif

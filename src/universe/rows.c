@@ -47,7 +47,7 @@ static const RowRule row_rules[] = {
     {WIT_DBI_HEAD, PARTY_HOLDER, {GUARD(LEASE), GUARD(HEAD)}},
     {WIT_DBI_JOURNAL, PARTY_HOLDER, {GUARD(LEASE), GUARD(HEAD)}},
     {WIT_DBI_WORLD_INBOX, PARTY_PRODUCER, {SHARED(WORLD_META), NO_GUARD}},
-    {WIT_DBI_WORLD_INBOX, PARTY_OPERATOR, {GUARD(WORLD_META), NO_GUARD}},
+    {WIT_DBI_WORLD_INBOX, PARTY_OPERATOR, {SHARED(WORLD_META), NO_GUARD}},
     {WIT_DBI_WORLD_INBOX, PARTY_HOLDER, {GUARD(LEASE), GUARD(HEAD)}},
     {WIT_DBI_WORLD_INBOX, PARTY_DRAIN, {SHARED(WORLD_META), NO_GUARD}},
     {WIT_DBI_IDEM, PARTY_PRODUCER, {SHARED(WORLD_META), NO_GUARD}},
@@ -55,15 +55,27 @@ static const RowRule row_rules[] = {
     {WIT_DBI_REPLY, PARTY_HOLDER, {GUARD(LEASE), GUARD(HEAD)}},
     {WIT_DBI_REPLY, PARTY_DRAIN, {SHARED(WORLD_META), NO_GUARD}},
     {WIT_DBI_REPLY, PARTY_REAPER, {GUARD(REPLY), NO_GUARD}},
+    {WIT_DBI_REPLY, PARTY_OPERATOR, {GUARD(LEASE), GUARD(WORLD_META)}},
+    {WIT_DBI_ATTEMPT, PARTY_HOLDER, {GUARD(LEASE), NO_GUARD}},
+    {WIT_DBI_ATTEMPT, PARTY_OPERATOR, {GUARD(LEASE), GUARD(WORLD_META)}},
+    {WIT_DBI_ASSIGNMENT, PARTY_OPERATOR, {GUARD(ASSIGNMENT), NO_GUARD}},
+    {WIT_DBI_ASSIGNMENT, PARTY_ORCHESTRATOR, {GUARD(ASSIGNMENT), NO_GUARD}},
+    {WIT_DBI_ASSIGNED, PARTY_OPERATOR, {GUARD(ASSIGNMENT), NO_GUARD}},
+    {WIT_DBI_ASSIGNED, PARTY_ORCHESTRATOR, {GUARD(ASSIGNMENT), NO_GUARD}},
+    {WIT_DBI_MODULES, PARTY_OPERATOR, {GUARD(MODULES), NO_GUARD}},
+    {WIT_DBI_MODULES, PARTY_ORCHESTRATOR, {GUARD(MODULES), NO_GUARD}},
     {WIT_DBI_WORLD_DLQ, PARTY_HOLDER, {GUARD(LEASE), NO_GUARD}},
+    {WIT_DBI_WORLD_DLQ, PARTY_OPERATOR, {SHARED(WORLD_META), NO_GUARD}},
     {WIT_DBI_WORLD_DLQ, PARTY_DRAIN, {SHARED(WORLD_META), NO_GUARD}},
     {WIT_DBI_READY, PARTY_PRODUCER, {NO_GUARD, NO_GUARD}},
     {WIT_DBI_READY, PARTY_HOLDER, {NO_GUARD, NO_GUARD}},
     {WIT_DBI_READY, PARTY_OPERATOR, {NO_GUARD, NO_GUARD}},
     {WIT_DBI_READY, PARTY_LEASE, {NO_GUARD, NO_GUARD}},
+    {WIT_DBI_READY, PARTY_ORCHESTRATOR, {NO_GUARD, NO_GUARD}},
     {WIT_DBI_EXPIRY, PARTY_PRODUCER, {NO_GUARD, NO_GUARD}},
     {WIT_DBI_EXPIRY, PARTY_HOLDER, {NO_GUARD, NO_GUARD}},
     {WIT_DBI_EXPIRY, PARTY_DRAIN, {NO_GUARD, NO_GUARD}},
+    {WIT_DBI_EXPIRY, PARTY_OPERATOR, {NO_GUARD, NO_GUARD}},
     {WIT_DBI_EXPIRY, PARTY_REAPER, {NO_GUARD, NO_GUARD}},
 };
 
@@ -77,11 +89,11 @@ static const RowRule *find_rule(uint32_t table, UniverseParty party)
     return NULL;
 }
 
-/* Keys of one world begin with the same bytes in every table whose rows are guarded; those of held rows
- * have the world at their end. */
+/* Keys of one world begin with the same bytes in every table whose rows are guarded; those of held and
+ * assigned rows have the world at their end. */
 static bool guard_covers(const RowKey *guard, const RowKey *key)
 {
-    if (key->table == WIT_DBI_HELD) {
+    if (key->table == WIT_DBI_HELD || key->table == WIT_DBI_ASSIGNED) {
         uint32_t name_len = guard->len - 4;
         return guard->len > 4 && key->len >= name_len && memcmp(key->bytes, guard->bytes, 4) == 0 &&
                memcmp(key->bytes + key->len - name_len, guard->bytes + 4, name_len) == 0;
@@ -161,9 +173,19 @@ int universe_name_set(UniverseName *name, const char *text)
     if (len == 0 || len > UNIVERSE_NAME_MAX || !utf8_valid(text, len)) {
         return SAP_INVALID;
     }
+    for (size_t i = 0; i < len; i++) {
+        if ((uint8_t)text[i] < 0x20 || text[i] == 0x7F) {
+            return SAP_INVALID;
+        }
+    }
     memcpy(name->text, text, len + 1);
     name->len = (uint32_t)len;
     return SAP_OK;
+}
+
+bool universe_name_equal(const UniverseName *a, const UniverseName *b)
+{
+    return a->len == b->len && memcmp(a->text, b->text, a->len) == 0;
 }
 
 void universe_name_copy(UniverseName *name, const CodecBytes *field)
@@ -289,11 +311,34 @@ void row_key_ready(RowKey *key, uint32_t universe, uint8_t priority,
     end_key(key, &buf, wit_universe_dbi39_ready_key_encode(&fields, &buf, NULL));
 }
 
+void row_key_module(RowKey *key, uint32_t universe, const UniverseName *name, uint64_t version)
+{
+    Buf buf = start_key(key, WIT_DBI_MODULES);
+    WitUniverseDbi43ModulesKey fields = {universe, lend_name(name), version};
+    end_key(key, &buf, wit_universe_dbi43_modules_key_encode(&fields, &buf, NULL));
+}
+
+void row_key_assigned(RowKey *key, uint32_t universe, const UniverseName *worker,
+                      const UniverseName *world)
+{
+    Buf buf = start_key(key, WIT_DBI_ASSIGNED);
+    WitUniverseDbi23AssignedKey fields = {universe, lend_name(worker), lend_name(world)};
+    end_key(key, &buf, wit_universe_dbi23_assigned_key_encode(&fields, &buf, NULL));
+}
+
 void row_key_expiry(RowKey *key, uint32_t universe, uint64_t at_ns, const uint8_t seq[UNIVERSE_SEQ])
 {
     Buf buf = start_key(key, WIT_DBI_EXPIRY);
     WitUniverseDbi41ExpiryKey fields = {universe, at_ns, lend_bytes(seq, UNIVERSE_SEQ)};
     end_key(key, &buf, wit_universe_dbi41_expiry_key_encode(&fields, &buf, NULL));
+}
+
+void row_key_after(RowKey *key, const SapStoreRow *row)
+{
+    SAP_ASSERT(row->key_len < sizeof key->bytes);
+    memcpy(key->bytes, row->key, row->key_len);
+    key->bytes[row->key_len] = 0;
+    key->len = row->key_len + 1;
 }
 
 void row_range(const RowKey *prefix, RowKey *to, SapStoreRange *range_out)
@@ -384,7 +429,7 @@ int lease_row_get(SapStoreTxn *txn, const RowKey *key, LeaseRow *row_out)
     if (rc != SAP_OK) {
         return row_decode_code(rc);
     }
-    *row_out = (LeaseRow){.epoch = fields.epoch};
+    *row_out = (LeaseRow){.epoch = fields.epoch, .unclean = fields.unclean};
     universe_name_copy(&row_out->holder, &fields.holder);
     if (fields.holder.len > 0) {
         memcpy(row_out->nonce, fields.nonce.data, UNIVERSE_NONCE);
@@ -398,7 +443,7 @@ int lease_row_put(UniverseTxn *txn, const RowKey *key, const LeaseRow *row)
     Buf buf = {0};
     WitUniverseDbi16LeaseValue fields = {
         lend_name(&row->holder), lend_bytes(row->nonce, row->holder.len > 0 ? UNIVERSE_NONCE : 0),
-        row->epoch};
+        row->epoch, row->unclean};
     int rc = wit_universe_dbi16_lease_value_encode(&fields, &buf, NULL);
     return put_encoded(txn, key, rc, &buf);
 }
@@ -421,11 +466,12 @@ int session_row_get(SapStoreTxn *txn, const RowKey *key, SessionRow *row_out)
     return SAP_OK;
 }
 
-int session_row_put(UniverseTxn *txn, const RowKey *key, const SessionRow *row)
+int session_row_put(UniverseTxn *txn, const RowKey *key, const SessionRow *row,
+                    const WitUniverseListModuleRef *modules)
 {
     Buf buf = {0};
-    WitUniverseDbi17SessionsValue fields = {lend_bytes(row->nonce, UNIVERSE_NONCE),
-                                            row->expires_ns};
+    WitUniverseDbi17SessionsValue fields = {lend_bytes(row->nonce, UNIVERSE_NONCE), row->expires_ns,
+                                            *modules};
     int rc = wit_universe_dbi17_sessions_value_encode(&fields, &buf, NULL);
     return put_encoded(txn, key, rc, &buf);
 }
@@ -468,6 +514,29 @@ int meta_row_get(SapStoreTxn *txn, const RowKey *key, WitUniverseDbi21WorldMetaV
     }
     return row_decode_code(
         wit_universe_dbi21_world_meta_value_decode(val.data, val.len, row_out, NULL));
+}
+
+int assignment_get(SapStoreTxn *txn, uint32_t universe, const UniverseName *world,
+                   UniverseName *worker_out)
+{
+    RowKey key;
+    Slice val = {0};
+    WitUniverseDbi22AssignmentValue row;
+    row_key_world(&key, WIT_DBI_ASSIGNMENT, universe, world);
+    int rc = universe_get(txn, &key, &val);
+    rc = rc == SAP_OK ? row_decode_code(wit_universe_dbi22_assignment_value_decode(
+                            val.data, val.len, &row, NULL))
+                      : rc;
+    if (rc == SAP_OK) {
+        universe_name_copy(worker_out, &row.worker);
+        wit_universe_dbi22_assignment_value_free(&row);
+    }
+    return rc;
+}
+
+bool world_status_runs(WitUniverseWorldStatus status)
+{
+    return status == WIT_UNIVERSE_WORLD_STATUS_ACTIVE || status == WIT_UNIVERSE_WORLD_STATUS_STUCK;
 }
 
 int meta_row_put(UniverseTxn *txn, const RowKey *key, const WitUniverseDbi21WorldMetaValue *row)

@@ -38,9 +38,10 @@ typedef enum UniverseParty {
     PARTY_LEASE,   /* protocols A and B: taking and releasing a lease, clearing up after the dead */
     PARTY_HOLDER,  /* the worker that holds the world's lease, in a cycle */
     PARTY_PRODUCER, /* whoever enqueues */
-    PARTY_OPERATOR, /* creates, pauses, resumes, deletes a world; a holder that stops its own */
-    PARTY_DRAIN,    /* empties a world that is deleted */
-    PARTY_REAPER,   /* deletes rows whose time has passed */
+    PARTY_OPERATOR, /* creates, pauses, resumes, deletes, assigns a world; a holder that stops its own */
+    PARTY_DRAIN,        /* empties a world that is deleted */
+    PARTY_REAPER,       /* deletes rows whose time has passed */
+    PARTY_ORCHESTRATOR, /* assigns, and revokes what the dead were assigned */
 } UniverseParty;
 
 /* A name that the caller owns; longer than UNIVERSE_NAME_MAX it is no name. */
@@ -49,8 +50,10 @@ typedef struct UniverseName {
     char text[UNIVERSE_NAME_MAX + 1];
 } UniverseName;
 
-/* SAP_INVALID: empty, too long or not UTF-8. */
+/* SAP_INVALID: empty, too long, not UTF-8, or with control characters. */
 int universe_name_set(UniverseName *name, const char *text);
+
+bool universe_name_equal(const UniverseName *a, const UniverseName *b);
 
 /* Of a field that was decoded, whose schema limits its length. */
 void universe_name_copy(UniverseName *name, const CodecBytes *field);
@@ -91,8 +94,14 @@ void row_key_dlq(RowKey *key, uint32_t universe, const UniverseName *world, uint
                  const uint8_t seq[UNIVERSE_SEQ]);
 void row_key_ready(RowKey *key, uint32_t universe, uint8_t priority,
                    const uint8_t seq[UNIVERSE_SEQ], const UniverseName *world);
+void row_key_module(RowKey *key, uint32_t universe, const UniverseName *name, uint64_t version);
+void row_key_assigned(RowKey *key, uint32_t universe, const UniverseName *worker,
+                      const UniverseName *world);
 void row_key_expiry(RowKey *key, uint32_t universe, uint64_t at_ns,
                     const uint8_t seq[UNIVERSE_SEQ]);
+
+/* The first key behind that of the row, whose table `key` has. */
+void row_key_after(RowKey *key, const SapStoreRow *row);
 
 /* All keys that begin with this one. `to` has room for the end of the range. */
 void row_range(const RowKey *prefix, RowKey *to, SapStoreRange *range_out);
@@ -131,6 +140,7 @@ typedef struct LeaseRow {
     UniverseName holder; /* empty: nobody */
     uint8_t nonce[UNIVERSE_NONCE];
     uint64_t epoch;
+    bool unclean; /* see the schema */
 } LeaseRow;
 
 typedef struct SessionRow {
@@ -153,7 +163,15 @@ int head_row_get(SapStoreTxn *txn, const RowKey *key, HeadRow *row_out);
 int meta_row_get(SapStoreTxn *txn, const RowKey *key, WitUniverseDbi21WorldMetaValue *row_out);
 
 int lease_row_put(UniverseTxn *txn, const RowKey *key, const LeaseRow *row);
-int session_row_put(UniverseTxn *txn, const RowKey *key, const SessionRow *row);
+int session_row_put(UniverseTxn *txn, const RowKey *key, const SessionRow *row,
+                    const WitUniverseListModuleRef *modules);
+/* To which worker the world is assigned. SAP_NOTFOUND: to none. */
+int assignment_get(SapStoreTxn *txn, uint32_t universe, const UniverseName *world,
+                   UniverseName *worker_out);
+/* Whether a world of this status is to run: an active one, or one whose handler does not return, if its
+ * worker is gone. */
+bool world_status_runs(WitUniverseWorldStatus status);
+
 int meta_row_put(UniverseTxn *txn, const RowKey *key, const WitUniverseDbi21WorldMetaValue *row);
 int head_row_encode(const HeadRow *row, Buf *out);
 

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "common/assert.h"
+#include "common/mem.h"
+#include "universe/modules.h"
 
 int session_init(Session *session, SapStore *store, const Clock *clock, const Random *random,
                  uint32_t universe, const char *worker)
@@ -18,10 +20,18 @@ int session_init(Session *session, SapStore *store, const Clock *clock, const Ra
     };
     int rc = universe_name_set(&made.worker, worker);
     rc = rc == SAP_OK ? random_fill(random, made.nonce, sizeof made.nonce) : rc;
+    rc = rc == SAP_OK ? module_refs(&made.modules.items, &made.modules.count) : rc;
     if (rc == SAP_OK) {
         *session = made;
     }
     return rc;
+}
+
+void session_release(Session *session)
+{
+    mem_free(MEM_UNIVERSE, session->modules.items,
+             session->modules.count * sizeof *session->modules.items);
+    session->modules = (WitUniverseListModuleRef){0};
 }
 
 /* What one run of the transaction works on. */
@@ -30,29 +40,46 @@ typedef struct Renewal {
     bool first; /* replaces whatever is there */
 } Renewal;
 
+/* SAP_FENCED: the row is another session's by now. On SAP_OK the caller owns *row_out. */
+static int check_own_row(const Session *session, SapStoreTxn *txn, const RowKey *key,
+                         WitUniverseDbi17SessionsValue *row_out)
+{
+    Slice val = {0};
+    int rc = universe_get(txn, key, &val);
+    if (rc != SAP_OK) {
+        return rc == SAP_NOTFOUND ? SAP_FENCED : rc;
+    }
+    rc =
+        row_decode_code(wit_universe_dbi17_sessions_value_decode(val.data, val.len, row_out, NULL));
+    if (rc == SAP_OK && memcmp(row_out->nonce.data, session->nonce, UNIVERSE_NONCE) != 0) {
+        wit_universe_dbi17_sessions_value_free(row_out);
+        return SAP_FENCED;
+    }
+    return rc;
+}
+
 static int renew_body(SapStoreTxn *store_txn, void *ctx)
 {
     const Renewal *renewal = (const Renewal *)ctx;
     const Session *session = renewal->session;
     UniverseTxn txn;
     UniverseGuard guard = {.exclusive = true};
+    WitUniverseDbi17SessionsValue old = {0};
     SessionRow row;
     row_key_session(&guard.key, session->universe, &session->worker);
     int rc = universe_txn_start(&txn, store_txn, PARTY_SESSION, &guard, 1, NULL, 0);
-    if (rc == SAP_OK && !renewal->first) {
-        rc = session_row_get(store_txn, &guard.key, &row);
-        bool mine = rc == SAP_OK && memcmp(row.nonce, session->nonce, sizeof row.nonce) == 0;
-        if (rc == SAP_NOTFOUND || (rc == SAP_OK && !mine)) {
-            rc = SAP_FENCED;
-        }
-    }
-    rc = rc == SAP_OK ? sap_store_put_time(store_txn) : rc;
+    rc = rc == SAP_OK && !renewal->first ? check_own_row(session, store_txn, &guard.key, &old) : rc;
     if (rc != SAP_OK) {
         return rc;
     }
+    rc = sap_store_put_time(store_txn);
     memcpy(row.nonce, session->nonce, sizeof row.nonce);
     row.expires_ns = sap_store_lease_ns(session->store) + session->ttl_ns;
-    return session_row_put(&txn, &guard.key, &row);
+    rc = rc == SAP_OK ? session_row_put(&txn, &guard.key, &row,
+                                        renewal->first ? &session->modules : &old.modules)
+                      : rc;
+    wit_universe_dbi17_sessions_value_free(&old);
+    return rc;
 }
 
 static int write_session(Session *session, bool first)
@@ -85,6 +112,11 @@ bool session_may_work(const Session *session)
     return clock_boot_ns(session->clock) < relaxed_load(&session->deadline_ns);
 }
 
+bool session_has_time(const Session *asking, uint64_t expires_ns)
+{
+    return sap_store_lease_ns(asking->store) < expires_ns + asking->renewal_ns;
+}
+
 int session_is_alive(const Session *asking, SapStoreTxn *txn, const UniverseName *worker,
                      const uint8_t nonce[UNIVERSE_NONCE], bool *alive_out)
 {
@@ -96,8 +128,42 @@ int session_is_alive(const Session *asking, SapStoreTxn *txn, const UniverseName
         return rc;
     }
     *alive_out = rc == SAP_OK && memcmp(row.nonce, nonce, UNIVERSE_NONCE) == 0 &&
-                 sap_store_lease_ns(asking->store) < row.expires_ns + asking->renewal_ns;
+                 session_has_time(asking, row.expires_ns);
     return SAP_OK;
+}
+
+/* Whether one of the modules has the name. */
+static bool has_module(const WitUniverseListModuleRef *modules, const UniverseName *name)
+{
+    for (uint32_t i = 0; i < modules->count; i++) {
+        const CodecBytes *other = &modules->items[i].name;
+        if (other->len == name->len && memcmp(other->data, name->text, name->len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int session_find(const Session *asking, SapStoreTxn *txn, const UniverseName *worker,
+                 const UniverseName *module, uint8_t nonce_out[UNIVERSE_NONCE],
+                 bool *has_module_out)
+{
+    RowKey key;
+    Slice val = {0};
+    WitUniverseDbi17SessionsValue row;
+    row_key_session(&key, asking->universe, worker);
+    int rc = universe_get(txn, &key, &val);
+    rc = rc == SAP_OK ? row_decode_code(
+                            wit_universe_dbi17_sessions_value_decode(val.data, val.len, &row, NULL))
+                      : rc;
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    bool alive = session_has_time(asking, row.expires_ns);
+    memcpy(nonce_out, row.nonce.data, UNIVERSE_NONCE);
+    *has_module_out = module != NULL && has_module(&row.modules, module);
+    wit_universe_dbi17_sessions_value_free(&row);
+    return alive ? SAP_OK : SAP_NOTFOUND;
 }
 
 /* ---- Ending ---------------------------------------------------------------------------------- */

@@ -29,15 +29,19 @@ typedef struct Session {
     uint64_t ttl_ns;
     uint64_t renewal_ns;
     uint64_t margin_ns;
+    WitUniverseListModuleRef modules; /* what the worker can run; owned */
     /* Boot times. One thread renews while another works. */
     RelaxedU64 deadline_ns; /* from which on it does nothing; 0: it has not started, or is over */
     RelaxedU64 renew_at_ns;
 } Session;
 
 /* Store and clock (NULL: the system's) are borrowed as long as the session is used. Zero durations are
- * the defaults above. SAP_INVALID: the name is none. SAP_IO: no randomness. Needs no release. */
+ * the defaults above. The modules that are registered now are what its row lists. SAP_INVALID: the name
+ * is invalid. SAP_IO: no randomness. SAP_NOMEM. The caller owns *session: session_release(). */
 int session_init(Session *session, SapStore *store, const Clock *clock, const Random *random,
                  uint32_t universe, const char *worker);
+/* Frees what it holds in memory. All zero bytes are accepted. */
+void session_release(Session *session);
 
 /* Writes the session's row, in place of one that the worker had before. An unknown outcome is SAP_IO:
  * call it again. */
@@ -55,6 +59,15 @@ int session_void_all(SapStore *store, uint32_t universe);
 
 /* Whether it may begin something now. */
 bool session_may_work(const Session *session);
+
+/* The nonce of the worker's session if it is alive, and, with a name of a module, whether it has that
+ * module. SAP_NOTFOUND: no such worker is alive. */
+int session_find(const Session *asking, SapStoreTxn *txn, const UniverseName *worker,
+                 const UniverseName *module, uint8_t nonce_out[UNIVERSE_NONCE],
+                 bool *has_module_out);
+
+/* Whether a session that expires then is alive, with the renewal that others wait in addition. */
+bool session_has_time(const Session *asking, uint64_t expires_ns);
 
 /* Whether the worker's row has this nonce and has not expired, with the renewal that others wait in
  * addition. Reads without a lock: who takes over rewrites the lease. */

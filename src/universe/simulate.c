@@ -10,6 +10,7 @@
 #include "common/bytes.h"
 #include "common/mem.h"
 #include "universe/cycle.h"
+#include "universe/modules.h"
 
 enum {
     NODES = 3,
@@ -21,6 +22,9 @@ enum {
 
 static const char *const world_names[WORLDS] = {"alpha", "beta"};
 
+/* A world whose handler fails too often is paused, or goes on without the item. */
+static const char *const module_names[WORLDS] = {"simulated-halt", "simulated-skip"};
+
 /* What became of a message, as its sender knows it. */
 typedef enum Fate { FATE_NONE, FATE_ACKNOWLEDGED, FATE_UNKNOWN, FATE_REFUSED } Fate;
 
@@ -29,7 +33,11 @@ typedef struct Message {
     uint8_t world;
     uint8_t seen;     /* at the end: how often it is somewhere */
     uint8_t failures; /* of its handler so far */
+    uint64_t sent_ns; /* lease time when it was sent first */
 } Message;
+
+/* Ids are kept for a day: nobody sends an id again that is half as old. */
+#define AGAIN_NS (INGRESS_KEPT_NS / 2)
 
 /* The world outside of all processes. */
 typedef struct Outside {
@@ -40,9 +48,12 @@ typedef struct Outside {
     UniverseCounts counts;
 } Outside;
 
+enum { SLOW_JOBS = 4 }; /* one in so many looks finds that a job has ended */
+
 typedef struct Party {
     Outside *outside;
     SimulatorProcess process;
+    ExecutorJob *jobs; /* begun, and not ended */
     SapUniverse *universe;
     SapWorker *worker;
     SapWorkerStats counted; /* of the worker's, already in the counts */
@@ -120,7 +131,10 @@ static int handle(SapWorld *world, const SapEvent *event)
     return rc;
 }
 
-static SapWorldModule simulated = {"simulated", handle, NULL};
+static SapWorldModule modules[WORLDS] = {
+    {.name = "simulated-halt", .handler = handle},
+    {.name = "simulated-skip", .handler = handle, .on_failure = SAP_ON_FAILURE_SKIP},
+};
 
 /* ---- The parties ----------------------------------------------------------------------------- */
 
@@ -130,6 +144,38 @@ static uint64_t draw(const Party *self, uint64_t below)
     int rc = random_fill(self->process.random, &number, sizeof number);
     SAP_ASSERT(rc == SAP_OK);
     return number % below;
+}
+
+/* Jobs take their time: each runs at some later look, as if by a thread of its own. */
+static void start_later(void *ctx, ExecutorJob *job)
+{
+    Party *self = (Party *)ctx;
+    job->next = self->jobs;
+    self->jobs = job;
+}
+
+static bool poll_later(void *ctx, ExecutorJob *job)
+{
+    Party *self = (Party *)ctx;
+    ExecutorJob **at = &self->jobs;
+    bool cancelled = job->state != 0;
+    if (!cancelled && draw(self, SLOW_JOBS) != 0) {
+        return false;
+    }
+    while (*at != job) {
+        at = &(*at)->next;
+    }
+    *at = job->next;
+    if (!cancelled) {
+        job->run(job);
+    }
+    return true;
+}
+
+static void cancel_later(void *ctx, ExecutorJob *job)
+{
+    (void)ctx;
+    job->state = 1;
 }
 
 static int code_of_step(int rc)
@@ -161,6 +207,25 @@ static int step_worker(void *ctx, uint64_t now_ns)
     int rc = sap_worker_step(self->worker, &busy);
     count_worker(self);
     return rc == SAP_FENCED ? rc : code_of_step(rc);
+}
+
+static int step_role(Party *self, SapRole role)
+{
+    bool busy = false;
+    int rc = sap_worker_step_role(self->worker, role, &busy);
+    return rc == SAP_FENCED ? rc : code_of_step(rc);
+}
+
+static int step_orchestrator(void *ctx, uint64_t now_ns)
+{
+    (void)now_ns;
+    return step_role((Party *)ctx, SAP_ROLE_ORCHESTRATOR);
+}
+
+static int step_reaper(void *ctx, uint64_t now_ns)
+{
+    (void)now_ns;
+    return step_role((Party *)ctx, SAP_ROLE_REAPER);
 }
 
 static int step_renewer(void *ctx, uint64_t now_ns)
@@ -202,10 +267,11 @@ static int step_producer(void *ctx, uint64_t now_ns)
     uint8_t payload[4];
     char id[16];
     (void)now_ns;
+    uint64_t lease_ns = sap_store_lease_ns(self->process.store);
     bool again = outside->message_count > 0 && draw(self, 5) == 0;
     uint32_t number = again ? (uint32_t)draw(self, outside->message_count) : outside->message_count;
-    if (again && number % 2 == 0) {
-        return SAP_OK; /* it has no id */
+    if (again && (number % 2 == 0 || lease_ns > outside->messages[number].sent_ns + AGAIN_NS)) {
+        return SAP_OK; /* it has no id, or it is too old */
     }
     if (number >= MOST_MESSAGES) {
         return SAP_OK;
@@ -213,6 +279,7 @@ static int step_producer(void *ctx, uint64_t now_ns)
     if (!again) {
         outside->message_count++;
         outside->messages[number].world = (uint8_t)draw(self, WORLDS);
+        outside->messages[number].sent_ns = lease_ns;
     }
     store_u32be(payload, number);
     (void)snprintf(id, sizeof id, "m%u", number);
@@ -231,32 +298,87 @@ static int step_producer(void *ctx, uint64_t now_ns)
     return code_of_step(rc);
 }
 
+/* Puts the first dead letter of a world into its inbox again. */
+typedef struct FirstLetter {
+    bool found;
+    uint64_t height;
+    uint8_t seq[UNIVERSE_SEQ];
+} FirstLetter;
+
+static int take_first(void *ctx, const SapDeadLetter *letter)
+{
+    FirstLetter *first = (FirstLetter *)ctx;
+    first->found = true;
+    first->height = letter->height;
+    memcpy(first->seq, letter->seq, sizeof first->seq);
+    return SAP_EXISTS;
+}
+
+static int replay_first(Party *self, const char *world)
+{
+    FirstLetter first = {.found = false};
+    int rc = sap_dead_letters(self->universe, world, take_first, &first);
+    if (!first.found) {
+        return rc == SAP_OK ? SAP_NOTFOUND : rc;
+    }
+    return sap_dead_letter_replay(self->universe, world, first.height, first.seq);
+}
+
+static int create_world(Party *self, uint32_t world)
+{
+    return sap_world_create(self->universe, world_names[world], module_names[world],
+                            SAP_ENCODING_JSON, NULL, 0);
+}
+
 static int step_operator(void *ctx, uint64_t now_ns)
 {
     Party *self = (Party *)ctx;
-    const char *world = world_names[draw(self, WORLDS)];
+    uint32_t index = (uint32_t)draw(self, WORLDS);
+    const char *world = world_names[index];
+    char worker[16];
     bool done = false;
+    uint64_t epoch = 0;
     int rc = SAP_OK;
     (void)now_ns;
-    switch (draw(self, 24)) {
+    (void)snprintf(worker, sizeof worker, "worker-%u", (unsigned)draw(self, NODES));
+    switch (draw(self, 64)) {
     case 0:
         rc = sap_world_pause(self->universe, world, "an operator");
         break;
     case 1:
+        if (draw(self, 3) != 0) { /* else nothing grows old */
+            return SAP_OK;
+        }
         rc = sap_world_delete(self->universe, world, "an operator");
         break;
     case 2:
     case 3:
-    case 4:
         rc = sap_world_drain(self->universe, world, 3, &done);
         break;
+    case 4:
     case 5:
-    case 6:
-        rc = sap_world_create(self->universe, world, "simulated", SAP_ENCODING_JSON, NULL, 0);
+        rc = create_world(self, index);
         break;
+    case 6:
     case 7:
-    case 8:
         rc = sap_world_resume(self->universe, world);
+        break;
+    case 8:
+        rc = sap_world_resume_skip(self->universe, world);
+        break;
+    case 9:
+        rc = sap_assign_world(self->universe, world, worker, 0, "an operator");
+        break;
+    case 10:
+    case 11:
+        rc = sap_unassign_world(self->universe, world);
+        break;
+    case 12:
+        rc = replay_first(self, world);
+        break;
+    case 13:
+        rc = sap_acquire_lease(self->universe, world, worker, &epoch);
+        rc = rc == SAP_OK ? sap_release_lease(self->universe, world, worker, epoch) : rc;
         break;
     default:
         return SAP_OK;
@@ -265,20 +387,17 @@ static int step_operator(void *ctx, uint64_t now_ns)
     return code_of_step(rc);
 }
 
-/* Clears up after dead sessions, and brings worlds back: without it nothing would go on for ever. */
+/* Brings worlds back: without it nothing would go on for ever. */
 static int step_keeper(void *ctx, uint64_t now_ns)
 {
     Party *self = (Party *)ctx;
-    const char *world = world_names[draw(self, WORLDS)];
+    uint32_t index = (uint32_t)draw(self, WORLDS);
+    const char *world = world_names[index];
     SapWorldInfo info;
-    bool done = false;
     (void)now_ns;
-    int rc = worker_clear_dead(self->worker);
-    rc = rc == SAP_OK ? sap_world_info(self->universe, world, &info) : rc;
+    int rc = sap_world_info(self->universe, world, &info);
     if (rc == SAP_NOTFOUND || (rc == SAP_OK && info.status == SAP_WORLD_DELETED && info.drained)) {
-        rc = sap_world_create(self->universe, world, "simulated", SAP_ENCODING_JSON, NULL, 0);
-    } else if (rc == SAP_OK && info.status == SAP_WORLD_DELETED) {
-        rc = sap_world_drain(self->universe, world, 3, &done);
+        rc = create_world(self, index);
     } else if (rc == SAP_OK && info.status == SAP_WORLD_PAUSED) {
         rc = sap_world_resume(self->universe, world);
     }
@@ -315,11 +434,16 @@ static int start_party(void *ctx, const SimulatorProcess *process, SimulatorRole
         free_party(self);
         return rc;
     }
+    if (process->node != 1) { /* there handlers run within the step */
+        worker_set_executor(self->worker, &(Executor){start_later, poll_later, cancel_later, self});
+    }
     *roles_out = (SimulatorRoles){
         .state = self,
-        .count = 5,
+        .count = 7,
         .roles = {{"renewer", step_renewer, self},
                   {"worker", step_worker, self},
+                  {"orchestrator", step_orchestrator, self},
+                  {"reaper", step_reaper, self},
                   {"producer", step_producer, self},
                   {"operator", step_operator, self},
                   {"keeper", step_keeper, self}},
@@ -478,7 +602,17 @@ static void run_entry_again(Reading *reading, const WitUniverseEntry *entry, uin
     if (state_begin(reading->state) != SAP_OK) {
         return;
     }
-    HandlerOutcome outcome = handler_call(&view, handle, &item, height, entry->time_ns);
+    /* What was skipped because it had failed too often might succeed now. */
+    bool skipped = rejected && (entry->error.len != 8 || memcmp(entry->error.data, "rejected", 8));
+    HandlerOutcome outcome = HANDLER_REJECTED;
+    if (skipped) {
+        char error[HANDLER_MESSAGE + 1];
+        (void)snprintf(error, sizeof error, "%.*s", (int)entry->error.len,
+                       (const char *)entry->error.data);
+        handler_refuse(&view, height, entry->time_ns, error);
+    } else {
+        outcome = handler_call(&view, handle, &item, height, entry->time_ns);
+    }
     if (outcome == HANDLER_DONE) {
         (void)state_commit(reading->state);
     } else {
@@ -506,7 +640,9 @@ static int read_entry(void *ctx, uint64_t height, uint64_t epoch, Slice content,
     reading->epoch = epoch;
     journal_next(&before, content, entry->state_sum.data,
                  entry->time_ns > before.time_ns ? entry->time_ns : before.time_ns, &reading->head);
-    see_item(reading->outside, &entry->item.value);
+    if (entry->kind != WIT_UNIVERSE_ENTRY_KIND_REJECTED) { /* that one is a dead letter */
+        see_item(reading->outside, &entry->item.value);
+    }
     reading->outside->counts.entries++;
     reading->outside->counts.rejected += entry->kind == WIT_UNIVERSE_ENTRY_KIND_REJECTED;
     if (height > reading->birth.height) {
@@ -541,9 +677,7 @@ static void see_rows(Outside *outside, SapStoreTxn *txn, uint32_t table, const U
             wit_universe_dbi28_world_dlq_value_decode(rows[i].val, rows[i].val_len, &letter,
                                                       NULL) == SAP_OK) {
             outside->counts.dead_letters++;
-            if (letter.attempts == 0) { /* drained: it has no entry */
-                see_item(outside, &letter.item);
-            }
+            see_item(outside, &letter.item);
             wit_universe_dbi28_world_dlq_value_free(&letter);
         }
     }
@@ -617,11 +751,15 @@ int universe_simulate(uint64_t seed, uint32_t steps, void (*print)(void *ctx, co
     if (outside == NULL) {
         return SAP_NOMEM;
     }
-    int rc = universe_name_set(&name, simulated.name);
-    if (rc == SAP_OK && universe_module_find(&name) == NULL) {
-        rc = sap_world_module_register(&simulated);
+    int rc = SAP_OK;
+    for (int i = 0; i < WORLDS; i++) {
+        rc = universe_name_set(&name, module_names[i]);
+        SAP_ASSERT(rc == SAP_OK);
+        if (module_find(&name, 0) == NULL) {
+            rc = sap_world_module_register(&modules[i]);
+            SAP_ASSERT(rc == SAP_OK);
+        }
     }
-    SAP_ASSERT(rc == SAP_OK);
     simulator_options_init(&options);
     options.ctx = outside;
     options.tables = universe_tables(&options.table_count);

@@ -140,6 +140,12 @@ static void sum_subtract(Sum *sum, Sum row)
     sum->low -= row.low;
 }
 
+size_t state_memory(const WorldState *state)
+{
+    enum { ENGINE_BYTES = 5 * 1024 }; /* measured: an engine and its arena, without pages */
+    return ENGINE_BYTES + sap_arena_active_pages(state->arena) * STATE_PAGE;
+}
+
 void state_sum(const WorldState *state, uint8_t sum_out[UNIVERSE_SUM])
 {
     store_u64be(sum_out, state->sum.high);

@@ -36,6 +36,9 @@ typedef int (*StateRow)(void *ctx, Slice key, Slice val);
  * which is then the result. */
 int state_scan(WorldState *state, Slice prefix, StateRow row, void *ctx);
 
+/* Bytes of memory that it takes. */
+size_t state_memory(const WorldState *state);
+
 void state_sum(const WorldState *state, uint8_t sum_out[UNIVERSE_SUM]);
 
 #endif

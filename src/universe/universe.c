@@ -9,15 +9,15 @@
 #include "universe/payload.h"
 #include "universe/universe_impl.h"
 
-OPTIONS_LAYOUT(SapUniverseOptions, message_ctx, message_ctx);
+OPTIONS_LAYOUT(SapUniverseOptions, log_ctx, log_ctx);
 OPTIONS_LAYOUT(SapIngress, reserved, reserved);
 
 #define UNIVERSE_SCHEMA "sapling:universe@1"
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
-int universe_open_on(SapStore *store, const Clock *clock, const Random *random, uint32_t number,
-                     SapUniverse **universe_out)
+static int open_on(SapStore *store, const Clock *clock, const Random *random,
+                   const SapUniverseOptions *options, SapUniverse **universe_out)
 {
     uint8_t nonce[UNIVERSE_NONCE];
     int rc = random_fill(random, nonce, sizeof nonce);
@@ -29,7 +29,7 @@ int universe_open_on(SapStore *store, const Clock *clock, const Random *random, 
     universe->store = store;
     universe->clock = clock;
     universe->random = random;
-    universe->number = number;
+    universe->number = options->universe;
     rc = producer_init(&universe->producer, nonce);
     if (rc != SAP_OK) {
         goto free_universe;
@@ -38,13 +38,19 @@ int universe_open_on(SapStore *store, const Clock *clock, const Random *random, 
     if (rc != SAP_OK) {
         goto release_producer;
     }
+    rc = meters_init(&universe->meters, options->on_log, options->log_ctx, clock);
+    if (rc != SAP_OK) {
+        goto release_combiner;
+    }
     if (!mutex_init(&universe->lock)) {
         rc = SAP_NOMEM;
-        goto release_combiner;
+        goto release_meters;
     }
     *universe_out = universe;
     return SAP_OK;
 
+release_meters:
+    meters_release(&universe->meters);
 release_combiner:
     combiner_release(&universe->combiner);
 release_producer:
@@ -52,6 +58,13 @@ release_producer:
 free_universe:
     mem_free(MEM_UNIVERSE, universe, sizeof *universe);
     return rc;
+}
+
+int universe_open_on(SapStore *store, const Clock *clock, const Random *random, uint32_t number,
+                     SapUniverse **universe_out)
+{
+    SapUniverseOptions options = {.size = sizeof options, .universe = number};
+    return open_on(store, clock, random, &options, universe_out);
 }
 
 static void set_store_options(SapStoreOptions *options, const SapUniverseOptions *given)
@@ -88,7 +101,7 @@ int sap_universe_open(const char *url, const SapUniverseOptions *options,
     }
     /* Only this process has the file open: whoever had a session in it is dead. */
     rc = strncmp(url, "sapling:", 8) == 0 ? session_void_all(store, all.universe) : SAP_OK;
-    rc = rc == SAP_OK ? universe_open_on(store, NULL, NULL, all.universe, universe_out) : rc;
+    rc = rc == SAP_OK ? open_on(store, NULL, NULL, &all, universe_out) : rc;
     if (rc != SAP_OK) {
         (void)sap_store_close(store);
         return rc;
@@ -102,7 +115,10 @@ int sap_universe_close(SapUniverse *universe)
     if (universe == NULL) {
         return SAP_OK;
     }
-    if (universe->workers > 0) {
+    mutex_lock(&universe->lock);
+    bool used = universe->workers > 0 || universe->calls > 0;
+    mutex_unlock(&universe->lock);
+    if (used) {
         return SAP_BUSY;
     }
     int rc = universe->owns_store ? sap_store_close(universe->store) : SAP_OK;
@@ -110,6 +126,7 @@ int sap_universe_close(SapUniverse *universe)
         return rc;
     }
     mutex_destroy(&universe->lock);
+    meters_release(&universe->meters);
     combiner_release(&universe->combiner);
     producer_release(&universe->producer);
     mem_free(MEM_UNIVERSE, universe, sizeof *universe);
@@ -121,48 +138,41 @@ SapStore *sap_universe_store(SapUniverse *universe)
     return universe == NULL ? NULL : universe->store;
 }
 
-/* ---- Modules --------------------------------------------------------------------------------- */
-
-/* Registered before threads start, as a rule; the lock is for shared objects that are loaded later. */
-static SapWorldModule *modules;
-static SAP_ATOMIC(bool) modules_locked;
-
-static void lock_modules(void)
+void universe_enter(SapUniverse *universe)
 {
-    while (atomic_exchange(&modules_locked, true)) {
-        thread_yield();
-    }
+    mutex_lock(&universe->lock);
+    universe->calls++;
+    mutex_unlock(&universe->lock);
 }
 
-const SapWorldModule *universe_module_find(const UniverseName *name)
+void universe_leave(SapUniverse *universe)
 {
-    lock_modules();
-    const SapWorldModule *module = modules;
-    while (module != NULL && strcmp(module->name, name->text) != 0) {
-        module = module->next;
-    }
-    atomic_store(&modules_locked, false);
-    return module;
+    mutex_lock(&universe->lock);
+    SAP_ASSERT(universe->calls > 0);
+    universe->calls--;
+    mutex_unlock(&universe->lock);
 }
 
-int sap_world_module_register(SapWorldModule *module)
+int sap_universe_metrics(SapUniverse *universe, char **text_out)
 {
-    UniverseName name;
-    if (module == NULL || module->handler == NULL) {
+    Buf text = {0};
+    if (universe == NULL || text_out == NULL) {
         return SAP_ERROR;
     }
-    int rc = universe_name_set(&name, module->name);
-    if (rc != SAP_OK) {
-        return rc;
+    int rc = metrics_format_prometheus(&universe->meters.registry, &text);
+    char *copy = rc == SAP_OK ? (char *)malloc(text.len + 1) : NULL;
+    if (copy != NULL) {
+        memcpy(copy, text.data, text.len);
+        copy[text.len] = 0;
+        *text_out = copy;
     }
-    if (universe_module_find(&name) != NULL) {
-        return SAP_EXISTS;
-    }
-    lock_modules();
-    module->next = modules;
-    modules = module;
-    atomic_store(&modules_locked, false);
-    return SAP_OK;
+    buf_release(&text);
+    return rc == SAP_OK && copy == NULL ? SAP_NOMEM : rc;
+}
+
+void sap_universe_text_free(char *text)
+{
+    free(text);
 }
 
 /* ---- Sending --------------------------------------------------------------------------------- */
@@ -199,8 +209,25 @@ static int put_blob(SapUniverse *universe, IngressItem *made)
     return blob_write_finish(writer, now_ns, &made->blob, &mark);
 }
 
-static int make_payload(SapUniverse *universe, const SapIngress *item, IngressItem *made,
-                        WitUniverseInboxItem *row)
+/* Looks before a large payload is put for nothing; the transaction that enqueues decides. */
+static int check_takes(SapUniverse *universe, const UniverseName *world)
+{
+    SapStoreTxn *txn = NULL;
+    RowKey key;
+    WitUniverseDbi21WorldMetaValue meta;
+    row_key_world(&key, WIT_DBI_WORLD_META, universe->number, world);
+    int rc = sap_store_begin(universe->store, SAP_STORE_READ_NEWEST, &txn);
+    rc = rc == SAP_OK ? meta_row_get(txn, &key, &meta) : rc;
+    if (rc == SAP_OK) {
+        wit_universe_dbi21_world_meta_value_free(&meta);
+    }
+    sap_store_abort(txn);
+    return rc;
+}
+
+/* world NULL: it is yet to be created. */
+static int make_payload(SapUniverse *universe, const UniverseName *world, const SapIngress *item,
+                        IngressItem *made, WitUniverseInboxItem *row)
 {
     if (item->payload_len > SAP_WORLD_MAX_PAYLOAD) {
         return SAP_FULL;
@@ -215,17 +242,21 @@ static int make_payload(SapUniverse *universe, const SapIngress *item, IngressIt
     payload_hash(item->encoding, (Slice){made->payload.data, made->payload.len}, &made->hash);
     row->encoding = (WitUniverseEncoding)item->encoding;
     row->hash = lend_bytes(made->hash.bytes, sizeof made->hash.bytes);
+    if (made->payload.len > SAP_WORLD_MAX_PAYLOAD) {
+        return SAP_FULL; /* numbers may be longer in canonical form */
+    }
     if (made->payload.len <= UNIVERSE_INLINE_MAX) {
         row->payload = lend_bytes(made->payload.data, made->payload.len);
         return SAP_OK;
     }
-    rc = put_blob(universe, made);
+    rc = world != NULL ? check_takes(universe, world) : SAP_OK;
+    rc = rc == SAP_OK ? put_blob(universe, made) : rc;
     row->blob = lend_bytes(made->blob.bytes, sizeof made->blob.bytes);
     return rc;
 }
 
-int ingress_item_make(SapUniverse *universe, const char *world, const SapIngress *item,
-                      IngressItem *made_out, IngressRequest *request_out)
+int ingress_item_make(SapUniverse *universe, const char *world, bool creates,
+                      const SapIngress *item, IngressItem *made_out, IngressRequest *request_out)
 {
     IngressRequest request = {.item_class = WIT_UNIVERSE_ITEM_CLASS_MESSAGE,
                               .priority = item->priority};
@@ -244,7 +275,9 @@ int ingress_item_make(SapUniverse *universe, const char *world, const SapIngress
         rc = rc == SAP_OK ? buf_append_str(&made_out->reply_to, item->id) : rc;
         request.item.reply_to = lend_bytes(made_out->reply_to.data, made_out->reply_to.len);
     }
-    rc = rc == SAP_OK ? make_payload(universe, item, made_out, &request.item) : rc;
+    rc = rc == SAP_OK ? make_payload(universe, creates ? NULL : &request.world, item, made_out,
+                                     &request.item)
+                      : rc;
     if (rc != SAP_OK) {
         return rc;
     }
@@ -261,16 +294,33 @@ void ingress_item_release(IngressItem *made)
     buf_release(&made->reply_to);
 }
 
+static void count_enqueue(SapUniverse *universe, int rc, const IngressRequest *request,
+                          uint64_t took_ns)
+{
+    Meters *meters = &universe->meters;
+    bool duplicate = rc == SAP_OK && request->duplicate;
+    bool unknown = rc == SAP_IO && request->unknown;
+    counter_add(meters->enqueued, rc == SAP_OK && !duplicate);
+    counter_add(meters->duplicates, duplicate);
+    counter_add(meters->enqueue_unknown, unknown);
+    counter_add(meters->refused, rc != SAP_OK && !unknown);
+    if (rc == SAP_OK) {
+        histogram_record(meters->enqueue_ns, took_ns);
+    }
+}
+
 int sap_enqueue_ingress(SapUniverse *universe, const char *world, const SapIngress *item,
                         SapIngressResult *result_out)
 {
     SapIngress all = {.size = sizeof all};
     IngressItem made = {0};
-    IngressRequest request;
+    IngressRequest request = {.rc = SAP_OK};
     if (universe == NULL || item == NULL || OPTIONS_READ(SapIngress, &all, item) != SAP_OK) {
         return SAP_ERROR;
     }
-    int rc = ingress_item_make(universe, world, &all, &made, &request);
+    universe_enter(universe);
+    uint64_t start_ns = clock_mono_ns(universe->clock);
+    int rc = ingress_item_make(universe, world, false, &all, &made, &request);
     if (rc == SAP_OK) {
         combiner_run(&universe->combiner, universe->store, universe->number, &request);
         rc = request.rc;
@@ -281,6 +331,8 @@ int sap_enqueue_ingress(SapUniverse *universe, const char *world, const SapIngre
         }
     }
     ingress_item_release(&made);
+    count_enqueue(universe, rc, &request, clock_mono_ns(universe->clock) - start_ns);
+    universe_leave(universe);
     return rc;
 }
 
@@ -326,7 +378,9 @@ int sap_world_reply_wait(SapUniverse *universe, const char *world, const char *i
         return SAP_INVALID;
     }
     row_key_id(&key, WIT_DBI_REPLY, universe->number, &name, slice_from_str(id));
-    uint64_t end_ns = clock_boot_ns(universe->clock) + timeout_ns;
+    uint64_t now_ns = clock_boot_ns(universe->clock);
+    uint64_t end_ns = timeout_ns < UINT64_MAX - now_ns ? now_ns + timeout_ns : UINT64_MAX;
+    universe_enter(universe);
     for (;;) {
         SapStoreTxn *txn = NULL;
         SapStorePrefix prefix = {key.table, key.bytes, key.len};
@@ -334,16 +388,18 @@ int sap_world_reply_wait(SapUniverse *universe, const char *world, const char *i
         rc = rc == SAP_OK ? read_reply(txn, &key, reply_out) : rc;
         uint64_t version = sap_store_version(txn);
         sap_store_abort(txn);
-        uint64_t now_ns = clock_boot_ns(universe->clock);
+        now_ns = clock_boot_ns(universe->clock);
         if (rc != SAP_NOTFOUND || now_ns >= end_ns) {
-            return rc;
+            break;
         }
         rc = sap_store_wait(universe->store, SAP_STORE_READ_DURABLE, &prefix, version,
                             end_ns - now_ns);
         if (rc != SAP_OK && rc != SAP_NOTFOUND) {
-            return rc;
+            break;
         }
     }
+    universe_leave(universe);
+    return rc;
 }
 
 void sap_reply_free(SapReply *reply)
@@ -367,6 +423,7 @@ static int read_info(SapStoreTxn *txn, uint32_t universe, const UniverseName *wo
     RowKey key;
     WitUniverseDbi21WorldMetaValue meta;
     LeaseRow lease = {.epoch = 0};
+    UniverseName assigned = {.len = 0};
     HeadRow head = {0};
     row_key_world(&key, WIT_DBI_WORLD_META, universe, world);
     int rc = meta_row_get(txn, &key, &meta);
@@ -375,6 +432,8 @@ static int read_info(SapStoreTxn *txn, uint32_t universe, const UniverseName *wo
     }
     info->status = (SapWorldStatus)meta.status;
     info->drained = meta.drained;
+    info->pin = meta.pin;
+    uint64_t born_height = meta.born_height;
     copy_text(info->module, &meta.module);
     copy_text(info->reason, &meta.reason);
     wit_universe_dbi21_world_meta_value_free(&meta);
@@ -382,6 +441,14 @@ static int read_info(SapStoreTxn *txn, uint32_t universe, const UniverseName *wo
     rc = lease_row_get(txn, &key, &lease);
     row_key_world(&key, WIT_DBI_HEAD, universe, world);
     rc = rc == SAP_OK || rc == SAP_NOTFOUND ? head_row_get(txn, &key, &head) : rc;
+    if (head.height ==
+        born_height) { /* it has no step yet, perhaps one of the same name before it had */
+        memset(head.state_sum, 0, sizeof head.state_sum);
+    }
+    if (rc == SAP_OK || rc == SAP_NOTFOUND) {
+        rc = assignment_get(txn, universe, world, &assigned);
+        memcpy(info->assigned, assigned.text, sizeof info->assigned);
+    }
     memcpy(info->holder, lease.holder.text, sizeof info->holder);
     info->epoch = lease.epoch;
     info->height = head.height;
@@ -399,9 +466,11 @@ int sap_world_info(SapUniverse *universe, const char *world, SapWorldInfo *info_
         return SAP_ERROR;
     }
     int rc = universe_name_set(&name, world);
+    universe_enter(universe);
     rc = rc == SAP_OK ? sap_store_begin(universe->store, SAP_STORE_READ_DURABLE, &txn) : rc;
     rc = rc == SAP_OK ? read_info(txn, universe->number, &name, &info) : rc;
     sap_store_abort(txn);
+    universe_leave(universe);
     if (rc == SAP_OK) {
         *info_out = info;
     }

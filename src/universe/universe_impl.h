@@ -6,8 +6,10 @@
 #include "common/random.h"
 #include "common/sync.h"
 #include "sapling/universe.h"
+#include "universe/executor.h"
 #include "universe/ingress.h"
 #include "universe/lease.h"
+#include "universe/meters.h"
 #include "universe/producer.h"
 
 /* What reply_to begins with where a caller outside waits; the id of the item follows. */
@@ -21,9 +23,16 @@ struct SapUniverse {
     uint32_t number;
     Producer producer; /* of what callers outside send */
     Combiner combiner;
-    Mutex lock;       /* of the field below */
-    uint32_t workers; /* open */
+    Meters meters;
+    SAP_ATOMIC(bool) careful; /* a world runs that may end the process */
+    Mutex lock;               /* of the fields below */
+    uint32_t workers;         /* open */
+    uint32_t calls;           /* public ones that are under way */
 };
+
+/* Around the body of each public call: the universe is not closed meanwhile. */
+void universe_enter(SapUniverse *universe);
+void universe_leave(SapUniverse *universe);
 
 /* A universe on a store that the caller keeps open: for the simulator and tests. Store, clock and random
  * source (NULL: the system's) are borrowed until it is closed. */
@@ -39,23 +48,44 @@ typedef struct IngressItem {
 } IngressItem;
 
 /* Checks an item from outside and makes the request of it, with its seq; a payload above 64 KiB is put as
- * a blob first. *request_out borrows *made_out and what `item` names. ingress_item_release() in any
+ * a blob first, unless the world, which the item does not create, is not there. *request_out borrows *made_out and what `item` names. ingress_item_release() in any
  * case. */
-int ingress_item_make(SapUniverse *universe, const char *world, const SapIngress *item,
-                      IngressItem *made_out, IngressRequest *request_out);
+int ingress_item_make(SapUniverse *universe, const char *world, bool creates,
+                      const SapIngress *item, IngressItem *made_out, IngressRequest *request_out);
 void ingress_item_release(IngressItem *made);
 
-/* The module of that name. NULL: this process has none. */
-const SapWorldModule *universe_module_find(const UniverseName *name);
-
-/* Frees the worker as if its process had died: nothing is given back. NULL is accepted. */
+/* Frees the worker as if its process had died: nothing is given back. Its jobs are cancelled, and must
+ * then end at the next poll. NULL is accepted. */
 void worker_abandon(SapWorker *worker);
 
-/* Clears up after workers that have died: see lease_clear_dead(). */
-int worker_clear_dead(SapWorker *worker);
+/* Where the worker's handlers run; before its first step. Borrowed by copy. */
+void worker_set_executor(SapWorker *worker, const Executor *executor);
 
-/* Pauses, in place of whoever holds `lease`, a world that cannot go on. SAP_FENCED: it is no longer the
- * holder's to pause. */
-int world_pause_held(SapUniverse *universe, const Lease *lease, const char *reason);
+/* Called by an executor, from any thread, when a job has ended: ends the wait of its worker. */
+void universe_poke(SapUniverse *universe);
+
+/* Changes the meta row of a world in place of whoever holds `lease`. SAP_FENCED: it is no longer the
+ * holder's to change. */
+typedef struct HeldChange {
+    WitUniverseWorldStatus status; /* active or stuck: the lease stays. paused: it is taken away */
+    const char *reason;
+    /* Of a world that is paused because its handler failed; seq NULL otherwise. */
+    uint8_t failed_class;
+    const uint8_t *failed_seq;
+    uint64_t failed_version;
+} HeldChange;
+int world_change_held(SapUniverse *universe, const Lease *lease, const HeldChange *change);
+
+/* Says in the meta row of a world that nobody holds why it does not run. Does nothing if it is held, or
+ * says so already. */
+int world_note_free(SapUniverse *universe, const UniverseName *world, const char *reason);
+
+/* Whether the world was paused because an older version of its module failed; resumes it if so. */
+int world_resume_for(SapUniverse *universe, const UniverseName *world, const UniverseName *module,
+                     uint64_t version, bool *resumed_out);
+
+/* The next part of emptying a deleted world. */
+int world_drain_some(SapUniverse *universe, const UniverseName *world, uint32_t limit,
+                     uint32_t *drained_out, bool *done_out);
 
 #endif

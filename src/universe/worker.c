@@ -1,54 +1,102 @@
-/* worker.c - a worker: finds worlds that have something to do, holds them, and runs their cycles.
+/* worker.c - a worker: holds worlds that have something to do, and runs their cycles.
  *
- * A step is one commit of several worlds:
+ * A step of it:
  *
- *   read hints -> acquire and restore -> read inboxes -> run handlers -> one fenced transaction
+ *   collect jobs that have ended -> choose worlds by their hints, acquire, restore, load (hints.c)
+ *   -> start their jobs -> write what is ready in one fenced transaction (batch.c)
+ *   -> say in meta rows what an operator should know
  *
- * Hints are read before the inboxes: an item that comes in between has a hint of its own, which stays. So
- * as long as an active world has something in its inbox, there is a hint of it.
- *
- * The worlds of a transaction are its batch. It is IDLE (there is none), RUN (handlers have run, to be
- * submitted) or UNKNOWN (submitted, and nobody knows whether it was committed: the heads decide). Handlers
- * are not run again when a batch is submitted again. A world that is fenced leaves the batch and the
- * worker's memory; the others are submitted again. */
+ * Handlers are not run again when a batch is submitted again. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/assert.h"
+#include "common/hash.h"
 #include "common/mem.h"
 #include "common/options.h"
-#include "universe/cycle.h"
+#include "store/store_impl.h"
+#include "universe/modules.h"
+#include "universe/worker_impl.h"
 
 enum {
-    HINTS_AT_ONCE = 128,
-    BATCH_WORLDS = 24, /* two guards each, of SAP_STORE_MAX_GUARDS */
-    DEFAULT_WORLDS = 1024,
+    DEFAULT_WORLDS = 100000,
     DEFAULT_BATCH = 16,
     DEFAULT_ITEMS = 64,
+    MOST_ITEMS = 4096,
     DEFAULT_EFFECTS = 1024,
     DEFAULT_WALL_MS = 50,
     DEFAULT_ATTEMPTS = 8,
+    DEFAULT_HANDLER_MS = 10000,
+    DEFAULT_IDLE_MS = 60000,
+    RUNNING_BATCHES = 2, /* worlds that run at once, in batches */
+    GIVEN_BACK_AT_ONCE = 16,
 };
 
-OPTIONS_LAYOUT(SapWorkerOptions, reserved, reserved);
+#define DEFAULT_MEMORY (UINT64_C(256) << 20)
+#define NS_PER_MS      UINT64_C(1000000)
 
-typedef enum BatchState { BATCH_IDLE, BATCH_RUN, BATCH_UNKNOWN } BatchState;
+OPTIONS_LAYOUT(SapWorkerOptions, max_memory, max_memory);
 
-struct SapWorker {
-    SapUniverse *universe;
-    Session session;
-    CycleLimits limits;
-    uint32_t max_worlds;
-    uint32_t max_batch;
-    HotWorld *worlds;
-    uint32_t world_count;
-    RowKey hint_from; /* where the next look at the hints begins; len 0: at the first */
-    uint64_t hints_version;
-    BatchState batch_state;
-    HotWorld *batch[BATCH_WORLDS];
-    uint32_t batch_count;
-    SapWorkerStats stats;
-};
+/* ---- Lists ----------------------------------------------------------------------------------- */
+
+void hot_list_add(HotList *list, HotWorld *world)
+{
+    world->next = NULL;
+    *(list->last != NULL ? &list->last->next : &list->first) = world;
+    list->last = world;
+    list->count++;
+}
+
+void hot_list_remove(HotList *list, HotWorld *world)
+{
+    HotWorld *before = NULL;
+    HotWorld **at = &list->first;
+    while (*at != world) {
+        SAP_ASSERT(*at != NULL);
+        before = *at;
+        at = &before->next;
+    }
+    *at = world->next;
+    if (list->last == world) {
+        list->last = before;
+    }
+    world->next = NULL;
+    list->count--;
+}
+
+/* ---- Handlers in this thread ----------------------------------------------------------------- */
+
+static void run_inline(void *ctx, ExecutorJob *job)
+{
+    (void)ctx;
+    job->run(job);
+}
+
+static bool has_run_inline(void *ctx, ExecutorJob *job)
+{
+    (void)ctx;
+    (void)job;
+    return true;
+}
+
+static void cancel_inline(void *ctx, ExecutorJob *job)
+{
+    (void)ctx;
+    (void)job;
+}
+
+static const Executor executor_inline = {run_inline, has_run_inline, cancel_inline, NULL};
+
+void worker_set_executor(SapWorker *worker, const Executor *executor)
+{
+    worker->executor = *executor;
+}
+
+void universe_poke(SapUniverse *universe)
+{
+    store_poke(universe->store);
+}
 
 /* ---- Opening and closing --------------------------------------------------------------------- */
 
@@ -57,15 +105,23 @@ static uint32_t or_default(uint32_t given, uint32_t otherwise)
     return given != 0 ? given : otherwise;
 }
 
+static uint32_t at_most(uint32_t given, uint32_t most)
+{
+    return given < most ? given : most;
+}
+
 static void set_limits(SapWorker *worker, const SapWorkerOptions *options)
 {
     worker->max_worlds = or_default(options->max_worlds, DEFAULT_WORLDS);
     worker->max_batch = or_default(options->max_worlds_per_commit, DEFAULT_BATCH);
+    worker->max_memory = options->max_memory != 0 ? options->max_memory : DEFAULT_MEMORY;
+    worker->max_idle_ns = NS_PER_MS * or_default(options->max_idle_ms, DEFAULT_IDLE_MS);
+    worker->max_handler_ns = NS_PER_MS * or_default(options->max_handler_ms, DEFAULT_HANDLER_MS);
     worker->limits = (CycleLimits){
-        .items = or_default(options->max_inbox_batch, DEFAULT_ITEMS),
+        .items = at_most(or_default(options->max_inbox_batch, DEFAULT_ITEMS), MOST_ITEMS),
         .steps = or_default(options->max_tick_steps_per_cycle, DEFAULT_ITEMS),
         .effects = or_default(options->max_effects_per_cycle, DEFAULT_EFFECTS),
-        .wall_ns = UINT64_C(1000000) * or_default(options->max_cycle_wall_ms, DEFAULT_WALL_MS),
+        .wall_ns = NS_PER_MS * or_default(options->max_cycle_wall_ms, DEFAULT_WALL_MS),
         .attempts = or_default(options->max_attempts, DEFAULT_ATTEMPTS),
     };
 }
@@ -81,7 +137,7 @@ static int start_session(SapWorker *worker, const char *name)
 {
     SapUniverse *universe = worker->universe;
     char drawn[32];
-    uint8_t bytes[8];
+    uint8_t bytes[6];
     if (name == NULL) {
         int rc = random_fill(universe->random, bytes, sizeof bytes);
         if (rc != SAP_OK) {
@@ -93,6 +149,7 @@ static int start_session(SapWorker *worker, const char *name)
     }
     int rc = session_init(&worker->session, universe->store, universe->clock, universe->random,
                           universe->number, name);
+    rc = rc == SAP_OK ? modules_publish(universe->store, universe->number) : rc;
     return rc == SAP_OK ? session_start(&worker->session) : rc;
 }
 
@@ -109,62 +166,89 @@ int sap_worker_open(SapUniverse *universe, const SapWorkerOptions *options, SapW
         return SAP_NOMEM;
     }
     worker->universe = universe;
+    worker->executor = executor_inline;
+    worker->retry_at_ns = UINT64_MAX;
     set_limits(worker, &all);
-    int rc = start_session(worker, all.name);
+    int rc = hot_init(&worker->hot);
     if (rc != SAP_OK) {
-        mem_free(MEM_UNIVERSE, worker, sizeof *worker);
-        return rc;
+        goto free_worker;
     }
+    rc = start_session(worker, all.name);
+    if (rc != SAP_OK) {
+        goto release_session;
+    }
+    LOG_EVENT(universe->meters.log, LOG_LEVEL_INFO, "universe.worker_started",
+              LOG_STR("worker", worker->session.worker.text));
     count_worker(universe, 1);
     *worker_out = worker;
     return SAP_OK;
+
+release_session:
+    session_release(&worker->session);
+    hot_release(&worker->hot);
+free_worker:
+    mem_free(MEM_UNIVERSE, worker, sizeof *worker);
+    return rc;
 }
 
-/* Forgets a world, whatever it is doing. Its lease is not given back. */
-static void drop_world(SapWorker *worker, HotWorld *world)
+static void leave_batch(SapWorker *worker, const HotWorld *world)
 {
-    HotWorld **link = &worker->worlds;
-    while (*link != world) {
-        link = &(*link)->next;
-    }
-    *link = world->next;
-    worker->world_count--;
     for (uint32_t i = 0; i < worker->batch_count; i++) {
         if (worker->batch[i] == world) {
             worker->batch[i] = worker->batch[--worker->batch_count];
-            break;
+            return;
         }
+    }
+}
+
+static void free_world(SapWorker *worker, HotWorld *world)
+{
+    if (world->careful) {
+        atomic_store(&worker->universe->careful, false);
     }
     cycle_world_free(world);
 }
 
-static void fence_world(SapWorker *worker, HotWorld *world)
+void worker_drop(SapWorker *worker, HotWorld *world)
 {
-    worker->stats.fenced++;
-    drop_world(worker, world);
+    hot_remove(&worker->hot, world);
+    switch (world->state_now) {
+    case HOT_IDLE:
+        break;
+    case HOT_LOADED:
+        hot_list_remove(&worker->chosen, world);
+        break;
+    case HOT_RUNNING:
+        hot_list_remove(&worker->running, world);
+        hot_list_add(&worker->lost, world);
+        atomic_store_relaxed(&world->cancelled, true);
+        worker->executor.cancel(worker->executor.ctx, &world->job);
+        return; /* freed when its job has ended */
+    case HOT_READY:
+        hot_list_remove(&worker->ready, world);
+        break;
+    case HOT_SUBMITTED:
+        leave_batch(worker, world);
+        break;
+    case HOT_ATTENTION:
+        hot_list_remove(&worker->attention, world);
+        break;
+    }
+    free_world(worker, world);
 }
 
-int sap_worker_close(SapWorker *worker)
+/* Frees worlds that were lost while their jobs ran, and whose jobs have ended. */
+static void free_lost(SapWorker *worker)
 {
-    int rc = SAP_OK;
-    if (worker == NULL) {
-        return SAP_OK;
-    }
-    bool may_work = session_may_work(&worker->session);
-    while (worker->worlds != NULL) {
-        HotWorld *world = worker->worlds;
-        if (rc == SAP_OK && may_work && worker->batch_state != BATCH_UNKNOWN) {
-            rc = lease_release(&world->lease);
-            worker->stats.released += rc == SAP_OK;
-            rc = rc == SAP_FENCED ? SAP_OK : rc;
+    HotWorld *next = NULL;
+    for (HotWorld *world = worker->lost.first; world != NULL; world = next) {
+        next = world->next;
+        if (worker->executor.poll(worker->executor.ctx, &world->job)) {
+            hot_list_remove(&worker->lost, world);
+            world->state_now = HOT_READY;
+            free_world(worker, world);
         }
-        drop_world(worker, world);
     }
-    if (rc == SAP_OK) {
-        rc = session_end(&worker->session);
-    }
-    worker_abandon(worker);
-    return rc;
 }
 
 void worker_abandon(SapWorker *worker)
@@ -172,18 +256,64 @@ void worker_abandon(SapWorker *worker)
     if (worker == NULL) {
         return;
     }
-    while (worker->worlds != NULL) {
-        drop_world(worker, worker->worlds);
+    while (worker->hot.newest != NULL) {
+        worker_drop(worker, worker->hot.newest);
     }
+    free_lost(worker);
+    SAP_ASSERT(worker->lost.count == 0);
+    hot_release(&worker->hot);
+    session_release(&worker->session);
     count_worker(worker->universe, -1);
     mem_free(MEM_UNIVERSE, worker, sizeof *worker);
 }
 
-int worker_clear_dead(SapWorker *worker)
+static int release_all(SapWorker *worker)
 {
-    enum { WORLDS_AT_ONCE = 64 };
-    bool more = false;
-    return lease_clear_dead(&worker->session, WORLDS_AT_ONCE, &more);
+    uint64_t mark = 0;
+    int rc = SAP_OK;
+    while (rc == SAP_OK && worker->hot.newest != NULL) {
+        HotWorld *world = worker->hot.newest;
+        rc = lease_release(&world->lease, &mark);
+        worker->stats.released += rc == SAP_OK;
+        rc = rc == SAP_FENCED ? SAP_OK : rc;
+        if (rc == SAP_OK) {
+            worker_drop(worker, world);
+        }
+    }
+    rc = rc == SAP_OK && worker->orchestrator.role.lease.epoch != 0
+             ? lease_release(&worker->orchestrator.role.lease, &mark)
+             : rc;
+    rc = (rc == SAP_OK || rc == SAP_FENCED) && worker->reaper.role.lease.epoch != 0
+             ? lease_release(&worker->reaper.role.lease, &mark)
+             : rc;
+    return rc == SAP_OK || rc == SAP_FENCED ? session_end(&worker->session) : rc;
+}
+
+int sap_worker_close(SapWorker *worker)
+{
+    if (worker == NULL) {
+        return SAP_OK;
+    }
+    if (atomic_load(&worker->stepping)) {
+        return SAP_BUSY; /* a handler closes its own worker */
+    }
+    /* What runs now will not be committed. */
+    while (worker->running.first != NULL) {
+        worker_drop(worker, worker->running.first);
+    }
+    free_lost(worker);
+    if (worker->lost.count > 0) {
+        return SAP_BUSY;
+    }
+    int settled = batch_settle(worker);
+    bool gives_back = settled == SAP_OK && session_may_work(&worker->session) &&
+                      worker->batch_state != BATCH_UNKNOWN;
+    int rc = gives_back ? release_all(worker) : settled;
+    LOG_EVENT(worker->universe->meters.log, LOG_LEVEL_INFO, "universe.worker_closed",
+              LOG_STR("worker", worker->session.worker.text), LOG_U64("steps", worker->stats.steps),
+              LOG_I64("code", rc));
+    worker_abandon(worker);
+    return rc;
 }
 
 int sap_worker_renew(SapWorker *worker)
@@ -192,8 +322,22 @@ int sap_worker_renew(SapWorker *worker)
         return SAP_ERROR;
     }
     Session *session = &worker->session;
-    bool time = clock_boot_ns(session->clock) >= relaxed_load(&session->renew_at_ns);
-    return time ? session_renew(session) : SAP_OK;
+    Meters *meters = &worker->universe->meters;
+    if (clock_boot_ns(session->clock) < relaxed_load(&session->renew_at_ns)) {
+        return SAP_OK;
+    }
+    uint64_t start_ns = clock_mono_ns(session->clock);
+    int rc = session_renew(session);
+    histogram_record(meters->renewal_ns, clock_mono_ns(session->clock) - start_ns);
+    counter_add(meters->renewals, rc == SAP_OK);
+    counter_add(meters->renewal_failures, rc != SAP_OK);
+    if (rc != SAP_OK) {
+        LOG_EVENT(meters->log, rc == SAP_FENCED ? LOG_LEVEL_ERROR : LOG_LEVEL_WARN,
+                  "universe.renewal_failed", LOG_STR("worker", session->worker.text),
+                  LOG_STR("code", sap_strerror(rc)));
+        counter_add(meters->sessions_lost, rc == SAP_FENCED);
+    }
+    return rc;
 }
 
 int sap_worker_stats(SapWorker *worker, SapWorkerStats *stats_out)
@@ -202,472 +346,411 @@ int sap_worker_stats(SapWorker *worker, SapWorkerStats *stats_out)
         return SAP_ERROR;
     }
     *stats_out = worker->stats;
-    stats_out->held = worker->world_count;
+    stats_out->held = worker->hot.count;
     return SAP_OK;
 }
 
-/* ---- Finding worlds -------------------------------------------------------------------------- */
+/* ---- Worlds that are given up ---------------------------------------------------------------- */
 
-static HotWorld *find_world(const SapWorker *worker, const UniverseName *name)
+void worker_fence(SapWorker *worker, HotWorld *world)
 {
-    HotWorld *world = worker->worlds;
-    while (world != NULL && (world->lease.name.len != name->len ||
-                             memcmp(world->lease.name.text, name->text, name->len) != 0)) {
-        world = world->next;
-    }
-    return world;
+    worker->stats.fenced++;
+    counter_add(worker->universe->meters.fenced, 1);
+    LOG_EVENT(worker->universe->meters.log, LOG_LEVEL_WARN, "universe.fenced",
+              LOG_STR("world", world->lease.name.text), LOG_U64("epoch", world->lease.epoch),
+              LOG_U64("height", world->head.height));
+    worker_drop(worker, world);
 }
 
-/* A world that has had nothing to do for the longest time makes room. */
-static int make_room(SapWorker *worker)
+int worker_give_back(SapWorker *worker, HotWorld *world)
 {
-    HotWorld *oldest = NULL;
-    for (HotWorld *world = worker->worlds; world != NULL; world = world->next) {
-        if (!world->running && (oldest == NULL || world->used_ns < oldest->used_ns)) {
-            oldest = world;
-        }
-    }
-    if (worker->world_count < worker->max_worlds || oldest == NULL) {
-        return worker->world_count < worker->max_worlds ? SAP_OK : SAP_BUSY;
-    }
-    int rc = lease_release(&oldest->lease);
+    uint64_t mark = 0;
+    int rc = lease_release(&world->lease, &mark);
     if (rc == SAP_OK || rc == SAP_FENCED) {
         worker->stats.released += rc == SAP_OK;
-        drop_world(worker, oldest);
+        counter_add(worker->universe->meters.released, rc == SAP_OK);
+        worker_drop(worker, world);
         return SAP_OK;
     }
     return rc;
 }
 
-/* Restores a world that the worker holds. SAP_NOTFOUND: it has no such module. */
-static int open_world(SapWorker *worker, HotWorld *world)
+int worker_pause(SapWorker *worker, HotWorld *world, const char *reason)
 {
-    SapUniverse *universe = worker->universe;
-    int rc = journal_open(&world->lease, &world->head, &world->birth);
-    if (rc != SAP_OK) {
+    bool failed = world->pause;
+    HeldChange change = {
+        .status = WIT_UNIVERSE_WORLD_STATUS_PAUSED,
+        .reason = reason,
+        .failed_class = world->failed_class,
+        .failed_seq = failed ? world->failed_seq : NULL,
+        .failed_version = failed ? module_version(world->module) : 0,
+    };
+    int rc = world_change_held(worker->universe, &world->lease, &change);
+    if (rc != SAP_OK && rc != SAP_FENCED && rc != SAP_NOTFOUND) {
         return rc;
     }
-    world->module = universe_module_find(&world->birth.module);
-    if (world->module == NULL) {
-        return SAP_NOTFOUND;
+    if (rc == SAP_OK) {
+        worker->stats.paused++;
+        counter_add(worker->universe->meters.paused, 1);
+        LOG_EVENT(worker->universe->meters.log, LOG_LEVEL_ERROR, "universe.paused",
+                  LOG_STR("world", world->lease.name.text), LOG_U64("epoch", world->lease.epoch),
+                  LOG_U64("height", world->head.height), LOG_STR("reason", reason));
     }
-    rc = journal_restore(universe->store, universe->number, &world->lease.name, &world->birth,
-                         &world->head, &world->state);
-    worker->stats.restored += rc == SAP_OK ? world->head.height - world->birth.height : 0;
-    return rc;
-}
-
-static int acquire_world(SapWorker *worker, const UniverseName *name, HotWorld **world_out)
-{
-    Lease lease;
-    HotWorld *world = NULL;
-    int rc = make_room(worker);
-    rc = rc == SAP_OK ? lease_acquire_world(&worker->session, name, &lease) : rc;
-    rc = rc == SAP_OK ? cycle_world_make(&lease, &world) : rc;
-    if (rc != SAP_OK) {
-        return rc;
-    }
-    world->next = worker->worlds;
-    worker->worlds = world;
-    worker->world_count++;
-    worker->stats.acquired++;
-    *world_out = world;
+    worker_drop(worker, world);
     return SAP_OK;
 }
 
-static int pause_world(SapWorker *worker, HotWorld *world, const char *reason)
+/* ---- What operators should know -------------------------------------------------------------- */
+
+static uint64_t hash_reason(const char *reason)
 {
-    int rc = world_pause_held(worker->universe, &world->lease, reason);
-    if (rc == SAP_OK || rc == SAP_FENCED || rc == SAP_NOTFOUND) {
-        worker->stats.paused += rc == SAP_OK;
-        drop_world(worker, world);
+    return reason[0] == 0 ? 0 : hash_bytes(reason, strlen(reason), 1) | 1;
+}
+
+/* Brings the meta row of the world in line with what it does. */
+static int note_world(SapWorker *worker, HotWorld *world, WitUniverseWorldStatus status,
+                      const char *reason)
+{
+    HeldChange change = {.status = status, .reason = reason};
+    int rc = world_change_held(worker->universe, &world->lease, &change);
+    if (rc == SAP_OK) {
+        world->noted = hash_reason(reason);
+        world->is_stuck = status == WIT_UNIVERSE_WORLD_STATUS_STUCK;
+    }
+    return rc;
+}
+
+void worker_cycle_ended(SapWorker *worker, HotWorld *world, bool committed)
+{
+    const char *reason = world->waits ? world->reason : "";
+    bool tells = committed || world->waits || world->pause;
+    if (world->careful) {
+        world->careful = false;
+        atomic_store(&worker->universe->careful, false);
+    }
+    world->used_ns = clock_boot_ns(worker->universe->clock);
+    if (world->waits && world->retry_at_ns < worker->retry_at_ns) {
+        worker->retry_at_ns = world->retry_at_ns;
+    }
+    hot_used(&worker->hot, world, world->state == NULL ? 0 : state_memory(world->state));
+    if (world->pause || world->is_stuck || (tells && world->noted != hash_reason(reason))) {
+        world->state_now = HOT_ATTENTION;
+        hot_list_add(&worker->attention, world);
+    }
+}
+
+static int attend(SapWorker *worker, HotWorld *world)
+{
+    if (world->pause) {
+        return worker_pause(worker, world, world->reason);
+    }
+    int rc = note_world(worker, world, WIT_UNIVERSE_WORLD_STATUS_ACTIVE,
+                        world->waits ? world->reason : "");
+    if (rc == SAP_FENCED || rc == SAP_NOTFOUND) {
+        worker_fence(worker, world);
         return SAP_OK;
     }
+    if (rc == SAP_OK) {
+        hot_list_remove(&worker->attention, world);
+        world->state_now = HOT_IDLE;
+    }
     return rc;
 }
 
-/* Gives back a world that this worker cannot run. */
-static int return_world(SapWorker *worker, HotWorld *world)
+static int attend_all(SapWorker *worker)
 {
-    int rc = lease_release(&world->lease);
-    if (rc == SAP_OK || rc == SAP_FENCED) {
-        drop_world(worker, world);
+    int rc = SAP_OK;
+    while (rc == SAP_OK && worker->attention.first != NULL) {
+        rc = attend(worker, worker->attention.first);
+    }
+    return rc;
+}
+
+/* A handler that runs for too long keeps its world, and whoever looks at the world sees why. */
+static int mark_stuck(SapWorker *worker, HotWorld *world)
+{
+    char reason[128];
+    (void)snprintf(reason, sizeof reason, "its handler has run for %" PRIu64 " s",
+                   worker->max_handler_ns / (1000 * NS_PER_MS));
+    int rc = note_world(worker, world, WIT_UNIVERSE_WORLD_STATUS_STUCK, reason);
+    if (rc == SAP_FENCED || rc == SAP_NOTFOUND) {
+        worker_fence(worker, world);
         return SAP_OK;
     }
-    return rc;
-}
-
-/* Makes the world ready to run. *world_out stays NULL if it is not this worker's to run now. */
-static int ready_world(SapWorker *worker, const UniverseName *name, HotWorld **world_out)
-{
-    HotWorld *world = find_world(worker, name);
-    int rc = world == NULL ? acquire_world(worker, name, &world) : SAP_OK;
-    if (rc == SAP_BUSY || rc == SAP_NOTFOUND) {
-        return SAP_OK; /* another worker's, or not active */
-    }
-    if (rc == SAP_OK && world->state == NULL) {
-        rc = open_world(worker, world);
-        if (rc == SAP_FENCED) {
-            fence_world(worker, world);
-            return SAP_OK;
-        }
-        if (rc == SAP_NOTFOUND) {
-            return return_world(worker, world);
-        }
-        if (rc == SAP_CORRUPT) {
-            return pause_world(worker, world,
-                               "its journal is damaged: the state cannot be restored");
-        }
-    }
-    if (rc == SAP_OK && clock_boot_ns(worker->universe->clock) >= world->retry_at_ns) {
-        *world_out = world;
-    }
-    return rc;
-}
-
-/* ---- Hints ----------------------------------------------------------------------------------- */
-
-typedef struct Hint {
-    RowKey key;
-    UniverseName world;
-} Hint;
-
-/* The next hints, from where the last look ended; appended to *hints. */
-static int read_hints(SapWorker *worker, SapStoreTxn *txn, Buf *hints)
-{
-    RowKey prefix;
-    RowKey to;
-    SapStoreRange range;
-    const SapStoreRow *rows = NULL;
-    uint32_t count = 0;
-    row_key_universe(&prefix, WIT_DBI_READY, worker->universe->number);
-    row_range(&prefix, &to, &range);
-    if (worker->hint_from.len > 0) {
-        range.from = worker->hint_from.bytes;
-        range.from_len = worker->hint_from.len;
-    }
-    worker->hints_version = sap_store_version(txn);
-    int rc = sap_store_scan(txn, &range, false, HINTS_AT_ONCE, &rows, &count);
-    for (uint32_t i = 0; rc == SAP_OK && i < count; i++) {
-        WitUniverseDbi39ReadyKey fields;
-        Hint hint = {.key = {.table = WIT_DBI_READY, .len = rows[i].key_len}};
-        rc = row_decode_code(
-            wit_universe_dbi39_ready_key_decode(rows[i].key, rows[i].key_len, &fields, NULL));
-        if (rc == SAP_OK) {
-            memcpy(hint.key.bytes, rows[i].key, rows[i].key_len);
-            universe_name_copy(&hint.world, &fields.world);
-            wit_universe_dbi39_ready_key_free(&fields);
-            rc = buf_append(hints, &hint, sizeof hint);
-        }
-    }
     if (rc == SAP_OK) {
-        worker->hint_from.len = 0;
-        if (count == HINTS_AT_ONCE) { /* there may be more: the next look goes on after the last */
-            memcpy(worker->hint_from.bytes, rows[count - 1].key, rows[count - 1].key_len);
-            worker->hint_from.bytes[rows[count - 1].key_len] = 0;
-            worker->hint_from.len = rows[count - 1].key_len + 1;
-        }
+        worker->stats.stuck++;
+        counter_add(worker->universe->meters.stuck, 1);
+        LOG_EVENT(worker->universe->meters.log, LOG_LEVEL_ERROR, "universe.stuck",
+                  LOG_STR("world", world->lease.name.text), LOG_U64("epoch", world->lease.epoch),
+                  LOG_U64("height", world->head.height));
     }
     return rc;
 }
 
-/* A hint of a world that is not active is of no use: resuming puts another. Meta is read under its
- * guard, so that a resume is either seen or comes after. */
-static int delete_hint_body(SapStoreTxn *store_txn, void *ctx)
+/* ---- Jobs ------------------------------------------------------------------------------------ */
+
+/* Whose job has ended: ready, or aborted. */
+static int collect_job(SapWorker *worker, HotWorld *world)
 {
-    const Hint *hint = (const Hint *)ctx;
-    UniverseTxn txn;
-    UniverseGuard guard = {.exclusive = false};
-    WitUniverseDbi21WorldMetaValue meta;
-    WitUniverseDbi39ReadyKey fields;
-    int rc = row_decode_code(
-        wit_universe_dbi39_ready_key_decode(hint->key.bytes, hint->key.len, &fields, NULL));
-    if (rc != SAP_OK) {
-        return rc;
-    }
-    row_key_world(&guard.key, WIT_DBI_WORLD_META, fields.universe, &hint->world);
-    wit_universe_dbi39_ready_key_free(&fields);
-    rc = universe_txn_start(&txn, store_txn, PARTY_PRODUCER, &guard, 1, NULL, 0);
-    rc = rc == SAP_OK ? meta_row_get(store_txn, &guard.key, &meta) : rc;
-    bool active = false;
+    Meters *meters = &worker->universe->meters;
+    hot_list_remove(&worker->running, world);
+    histogram_record(meters->cycle_ns, clock_boot_ns(worker->universe->clock) - world->started_ns);
+    counter_add(meters->failures, world->failed);
+    counter_add(meters->waits, world->waits && world->failed == 0);
+    worker->stats.failures += world->failed;
+    int rc = cycle_finish(world);
     if (rc == SAP_OK) {
-        active = meta.status == WIT_UNIVERSE_WORLD_STATUS_ACTIVE;
-        wit_universe_dbi21_world_meta_value_free(&meta);
+        hot_list_add(&worker->ready, world);
+    } else {
+        worker_cycle_ended(worker, world, false);
     }
-    if (active || (rc != SAP_OK && rc != SAP_NOTFOUND)) {
-        return rc;
-    }
-    rc = universe_del(&txn, &hint->key);
-    return rc == SAP_NOTFOUND ? SAP_OK : rc;
-}
-
-static int is_active(SapWorker *worker, const UniverseName *name, bool *active_out)
-{
-    SapStoreTxn *txn = NULL;
-    RowKey key;
-    WitUniverseDbi21WorldMetaValue meta;
-    row_key_world(&key, WIT_DBI_WORLD_META, worker->universe->number, name);
-    int rc = sap_store_begin(worker->universe->store, SAP_STORE_READ_NEWEST, &txn);
-    rc = rc == SAP_OK ? meta_row_get(txn, &key, &meta) : rc;
-    sap_store_abort(txn);
-    *active_out = rc == SAP_OK && meta.status == WIT_UNIVERSE_WORLD_STATUS_ACTIVE;
-    if (rc == SAP_OK) {
-        wit_universe_dbi21_world_meta_value_free(&meta);
-    }
-    return rc == SAP_NOTFOUND ? SAP_OK : rc;
-}
-
-/* ---- The batch ------------------------------------------------------------------------------- */
-
-static bool in_batch(const SapWorker *worker, const HotWorld *world)
-{
-    for (uint32_t i = 0; i < worker->batch_count; i++) {
-        if (worker->batch[i] == world) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The worlds of the hints that this worker can run now, each with its hints. */
-static int gather_batch(SapWorker *worker, const Hint *hints, size_t count)
-{
-    int rc = SAP_OK;
-    for (size_t i = 0; rc == SAP_OK && i < count; i++) {
-        HotWorld *world = find_world(worker, &hints[i].world);
-        bool active = true;
-        if (world != NULL && in_batch(worker, world)) {
-            rc = cycle_add_hint(world, &hints[i].key);
-            continue;
-        }
-        if (worker->batch_count >= worker->max_batch) {
-            continue;
-        }
-        world = NULL;
-        rc = ready_world(worker, &hints[i].world, &world);
-        if (rc == SAP_OK && world == NULL && find_world(worker, &hints[i].world) == NULL) {
-            rc = is_active(worker, &hints[i].world, &active);
-        }
-        if (rc == SAP_OK && !active) {
-            Hint hint = hints[i];
-            rc = sap_store_run(worker->universe->store, SAP_STORE_GUARDED, delete_hint_body, &hint,
-                               NULL);
-        }
-        if (rc == SAP_OK && world != NULL) {
-            worker->batch[worker->batch_count++] = world;
-            rc = cycle_add_hint(world, &hints[i].key);
-        }
-    }
-    return rc;
-}
-
-/* Ends the batch: every world of it has committed, or none. */
-static void end_batch(SapWorker *worker, bool committed)
-{
-    while (worker->batch_count > 0) {
-        HotWorld *world = worker->batch[--worker->batch_count];
-        world->used_ns = clock_boot_ns(worker->universe->clock);
-        if (!world->running) { /* it was gathered and has not run */
-            writes_clear(&world->writes);
-            continue;
-        }
-        if (committed) {
-            worker->stats.steps += world->steps;
-            worker->stats.rejected += world->rejected;
-        }
-        worker->stats.failures += world->failed;
-        (void)cycle_end(world, committed);
-    }
-    worker->stats.cycles += committed;
-    worker->batch_state = BATCH_IDLE;
-}
-
-/* Loads what waits for the worlds of the batch, and runs it. */
-static int run_batch(SapWorker *worker)
-{
-    SapUniverse *universe = worker->universe;
-    int rc = SAP_OK;
-    for (uint32_t i = 0; rc == SAP_OK && i < worker->batch_count; i++) {
-        SapStoreTxn *txn = NULL;
-        rc = sap_store_begin(universe->store, SAP_STORE_READ_NEWEST, &txn);
-        rc =
-            rc == SAP_OK ? cycle_load(worker->batch[i], universe->store, txn, &worker->limits) : rc;
-        sap_store_abort(txn);
-    }
-    for (uint32_t i = 0; rc == SAP_OK && i < worker->batch_count; i++) {
-        rc = cycle_run(worker->batch[i], universe, &worker->limits);
-    }
-    return rc;
-}
-
-/* The transaction of a batch, and the world that was found fenced in it. */
-typedef struct Submission {
-    SapWorker *worker;
-    HotWorld *fenced;
-} Submission;
-
-static int submit_body(SapStoreTxn *store_txn, void *ctx)
-{
-    Submission *submission = (Submission *)ctx;
-    SapWorker *worker = submission->worker;
-    UniverseGuard guards[BATCH_WORLDS * JOURNAL_GUARDS];
-    WriteSet *sets[BATCH_WORLDS];
-    UniverseTxn txn;
-    submission->fenced = NULL;
-    for (uint32_t i = 0; i < worker->batch_count; i++) {
-        journal_guards(&worker->batch[i]->lease, &guards[(size_t)i * JOURNAL_GUARDS]);
-        sets[i] = &worker->batch[i]->writes;
-    }
-    int rc = universe_txn_start(&txn, store_txn, PARTY_HOLDER, guards,
-                                worker->batch_count * JOURNAL_GUARDS, NULL, 0);
-    for (uint32_t i = 0; rc == SAP_OK && i < worker->batch_count; i++) {
-        HotWorld *world = worker->batch[i];
-        rc = journal_check(&world->lease, store_txn, &world->head);
-        if (rc == SAP_FENCED) {
-            submission->fenced = world;
-        }
-    }
-    return rc == SAP_OK ? writes_apply(sets, worker->batch_count, &txn) : rc;
-}
-
-/* Submits until the batch is committed, given up, or of unknown outcome. */
-static int submit_batch(SapWorker *worker)
-{
-    int rc = SAP_FENCED;
-    worker->batch_state = BATCH_RUN;
-    while (rc == SAP_FENCED && worker->batch_count > 0) {
-        Submission submission = {worker, NULL};
-        bool unknown = false;
-        if (!session_may_work(&worker->session)) {
-            break; /* others may take over soon: what has run is not true any more */
-        }
-        rc = sap_store_run(worker->universe->store, SAP_STORE_GUARDED, submit_body, &submission,
-                           &unknown);
-        if (unknown) {
-            worker->batch_state = BATCH_UNKNOWN;
-            worker->stats.unknown++;
-            return rc;
-        }
-        if (submission.fenced != NULL && rc == SAP_FENCED) {
-            fence_world(worker, submission.fenced);
-        } else if (rc == SAP_FENCED) { /* a row that must be there is gone */
-            while (worker->batch_count > 0) {
-                fence_world(worker, worker->batch[0]);
-            }
-        }
-    }
-    if (rc == SAP_BUSY || rc == SAP_CONFLICT) {
-        return rc; /* the batch stays, and is submitted again */
-    }
-    end_batch(worker, rc == SAP_OK);
     return rc == SAP_FENCED ? SAP_OK : rc;
 }
 
-/* After an unknown outcome: each world's head says what happened. They share one transaction, so it is
- * the same for all that are still this worker's. */
-static int resolve_batch(SapWorker *worker)
+static int collect_jobs(SapWorker *worker)
 {
-    bool happened = false;
-    bool known = false;
-    for (uint32_t i = 0; i < worker->batch_count;) {
-        HotWorld *world = worker->batch[i];
-        bool this_one = false;
-        if (world->steps == 0) { /* it moves no head: the others, or a second submission, decide */
-            i++;
-            continue;
+    HotWorld *next = NULL;
+    int rc = SAP_OK;
+    uint64_t now_ns = clock_boot_ns(worker->universe->clock);
+    for (HotWorld *world = worker->running.first; rc == SAP_OK && world != NULL; world = next) {
+        next = world->next;
+        if (worker->executor.poll(worker->executor.ctx, &world->job)) {
+            rc = collect_job(worker, world);
+        } else if (!world->is_stuck && now_ns - world->started_ns >= worker->max_handler_ns) {
+            rc = mark_stuck(worker, world);
         }
-        int rc = journal_resolve(&world->lease, &world->head, &world->after, &this_one);
-        if (rc == SAP_FENCED) {
-            fence_world(worker, world);
-            continue;
-        }
+    }
+    gauge_set(meters_of(worker)->running, worker->running.count);
+    return rc;
+}
+
+/* How often the process ended while it handled this item is counted before the handler begins. */
+typedef struct Attempt {
+    const HotWorld *world;
+    const uint8_t *seq;
+    uint32_t before;
+} Attempt;
+
+static int attempt_body(SapStoreTxn *store_txn, void *ctx)
+{
+    Attempt *attempt = (Attempt *)ctx;
+    const Lease *lease = &attempt->world->lease;
+    UniverseTxn txn;
+    UniverseGuard guard = {lease->key, true};
+    RowKey key;
+    Slice val = {0};
+    Buf buf = {0};
+    WitUniverseDbi27AttemptValue row;
+    row_key_world(&key, WIT_DBI_ATTEMPT, lease->session->universe, &lease->name);
+    int rc = universe_txn_start(&txn, store_txn, PARTY_HOLDER, &guard, 1, NULL, 0);
+    rc = rc == SAP_OK ? lease_stands(lease, store_txn) : rc;
+    rc = rc == SAP_OK ? universe_get(store_txn, &key, &val) : rc;
+    attempt->before = 0;
+    if (rc == SAP_OK) {
+        rc =
+            row_decode_code(wit_universe_dbi27_attempt_value_decode(val.data, val.len, &row, NULL));
         if (rc != SAP_OK) {
             return rc;
         }
-        SAP_ASSERT(!known || happened == this_one);
-        happened = this_one;
-        known = true;
-        i++;
+        bool same = memcmp(row.seq.data, attempt->seq, UNIVERSE_SEQ) == 0;
+        attempt->before = same ? row.count : 0;
+        wit_universe_dbi27_attempt_value_free(&row);
     }
-    if (known && happened) {
-        end_batch(worker, true);
+    if (rc != SAP_OK && rc != SAP_NOTFOUND) {
+        return rc;
+    }
+    row =
+        (WitUniverseDbi27AttemptValue){lend_bytes(attempt->seq, UNIVERSE_SEQ), attempt->before + 1};
+    rc = wit_universe_dbi27_attempt_value_encode(&row, &buf, NULL);
+    rc = rc == SAP_OK ? universe_put(&txn, &key, (Slice){buf.data, buf.len}) : rc;
+    buf_release(&buf);
+    return rc;
+}
+
+/* Durable: a process that ends in the handler leaves its count behind. */
+static int count_attempt(SapWorker *worker, HotWorld *world)
+{
+    const InboxItem *item = cycle_first_item(world);
+    Attempt attempt = {.world = world};
+    if (item == NULL) {
         return SAP_OK;
     }
-    worker->batch_state = BATCH_RUN;
-    return SAP_OK;
+    attempt.seq = item->seq;
+    int rc =
+        sap_store_run(worker->universe->store, SAP_STORE_GUARDED, attempt_body, &attempt, NULL);
+    world->begun_before = rc == SAP_OK ? attempt.before : 0;
+    return rc;
 }
 
-/* Worlds whose handlers have failed too often. */
-static int pause_failed(SapWorker *worker)
+void worker_unchoose(SapWorker *worker, HotWorld *world)
 {
-    HotWorld *next = NULL;
-    for (HotWorld *world = worker->worlds; world != NULL; world = next) {
-        next = world->next;
-        if (world->pause && !world->running) {
-            int rc = pause_world(worker, world, world->reason);
-            if (rc != SAP_OK) {
-                return rc;
-            }
-        }
+    hot_list_remove(&worker->chosen, world);
+    cycle_forget(world);
+    world->state_now = HOT_IDLE;
+    if (world->careful) {
+        world->careful = false;
+        atomic_store(&worker->universe->careful, false);
     }
-    return SAP_OK;
 }
 
-static bool has_writes(const SapWorker *worker)
+/* Starts a world that was chosen. It leaves `chosen` in any case. */
+static int start_job(SapWorker *worker, HotWorld *world)
 {
-    for (uint32_t i = 0; i < worker->batch_count; i++) {
-        if (worker->batch[i]->writes.list.len > 0) {
-            return true;
-        }
+    CycleLimits limits = worker->limits;
+    int rc = SAP_OK;
+    world->begun_before = 0;
+    if (world->careful) {
+        limits.steps = 1;
+        rc = count_attempt(worker, world);
     }
-    return false;
-}
-
-/* A new batch of what has something to do. */
-static int make_batch(SapWorker *worker)
-{
-    SapStoreTxn *txn = NULL;
-    Buf hints = {0};
-    int rc = sap_store_begin(worker->universe->store, SAP_STORE_READ_NEWEST, &txn);
-    rc = rc == SAP_OK ? read_hints(worker, txn, &hints) : rc;
-    sap_store_abort(txn);
-    rc = rc == SAP_OK
-             ? gather_batch(worker, (const Hint *)(void *)hints.data, hints.len / sizeof(Hint))
-             : rc;
-    buf_release(&hints);
-    rc = rc == SAP_OK ? run_batch(worker) : rc;
+    rc = rc == SAP_OK ? cycle_begin(world, worker->universe, &limits) : rc;
     if (rc != SAP_OK) {
-        end_batch(worker, false);
+        worker_unchoose(worker, world);
+        if (rc == SAP_FENCED) {
+            worker_fence(worker, world);
+        }
+        return rc == SAP_FENCED ? SAP_OK : rc;
+    }
+    hot_list_remove(&worker->chosen, world);
+    world->state_now = HOT_RUNNING;
+    hot_list_add(&worker->running, world);
+    worker->executor.start(worker->executor.ctx, &world->job);
+    return SAP_OK;
+}
+
+static int start_jobs(SapWorker *worker)
+{
+    int first = SAP_OK;
+    while (worker->chosen.first != NULL) {
+        int rc = start_job(worker, worker->chosen.first);
+        first = first == SAP_OK ? rc : first;
+    }
+    return first;
+}
+
+/* ---- The step -------------------------------------------------------------------------------- */
+
+/* Worlds that were not used for long, or for which there is no more memory, are given back. */
+static int give_back_idle(SapWorker *worker)
+{
+    uint64_t now_ns = clock_boot_ns(worker->universe->clock);
+    int rc = SAP_OK;
+    for (int i = 0; rc == SAP_OK && i < GIVEN_BACK_AT_ONCE; i++) {
+        HotWorld *world = hot_oldest_idle(&worker->hot);
+        bool large = worker->hot.memory > worker->max_memory && worker->hot.count > 1;
+        if (world == NULL || !(large || now_ns - world->used_ns >= worker->max_idle_ns)) {
+            break;
+        }
+        rc = worker_give_back(worker, world);
+    }
+    gauge_set(meters_of(worker)->hot, worker->hot.count);
+    gauge_set(meters_of(worker)->memory, (int64_t)worker->hot.memory);
+    return rc;
+}
+
+/* The session may be over soon: nothing of what was done will be committed. */
+static void stop_cycles(SapWorker *worker)
+{
+    for (HotWorld *world = worker->running.first; world != NULL; world = world->next) {
+        atomic_store_relaxed(&world->cancelled, true);
+        worker->executor.cancel(worker->executor.ctx, &world->job);
+    }
+    (void)collect_jobs(worker);
+    while (worker->ready.first != NULL) {
+        HotWorld *world = worker->ready.first;
+        hot_list_remove(&worker->ready, world);
+        (void)cycle_end(world, false);
+        worker_cycle_ended(worker, world, false);
+    }
+    if (worker->batch_state == BATCH_RUN) {
+        batch_end(worker, false);
+    }
+}
+
+/* Chooses worlds and runs them, as far as there is room. */
+static int begin_cycles(SapWorker *worker)
+{
+    uint32_t under_way = worker->running.count + worker->ready.count;
+    uint32_t most = worker->max_batch * RUNNING_BATCHES;
+    if (under_way >= most) {
+        return SAP_OK;
+    }
+    uint32_t limit = most - under_way < worker->max_batch ? most - under_way : worker->max_batch;
+    int rc = worker_choose(worker, limit);
+    if (rc != SAP_OK) {
+        while (worker->chosen.first != NULL) {
+            worker_unchoose(worker, worker->chosen.first);
+        }
+        return rc;
+    }
+    return start_jobs(worker);
+}
+
+static int step_worlds(SapWorker *worker, bool *busy_out)
+{
+    worker->pokes = store_pokes(worker->universe->store);
+    free_lost(worker);
+    if (!session_may_work(&worker->session)) {
+        stop_cycles(worker);
+        return relaxed_load(&worker->session.deadline_ns) == 0 ? SAP_FENCED : SAP_BUSY;
+    }
+    bool resolves = worker->batch_state == BATCH_UNKNOWN;
+    int rc = resolves ? batch_resolve(worker) : SAP_OK;
+    rc = rc == SAP_OK ? collect_jobs(worker) : rc;
+    if (rc == SAP_OK && worker->batch_state == BATCH_IDLE) {
+        uint32_t running = worker->running.count;
+        rc = begin_cycles(worker);
+        *busy_out = resolves || worker->running.count > running || worker->hint_from.len > 0;
+        rc = rc == SAP_OK ? collect_jobs(worker) : rc;
+        batch_fill(worker);
+    }
+    if (rc == SAP_OK && worker->batch_state == BATCH_RUN) {
+        *busy_out = true;
+        rc = batch_submit(worker);
+    }
+    rc = rc == SAP_OK ? attend_all(worker) : rc;
+    rc = rc == SAP_OK && !*busy_out && worker->running.count == 0 ? batch_settle(worker) : rc;
+    return rc == SAP_OK ? give_back_idle(worker) : rc;
+}
+
+int sap_worker_step_role(SapWorker *worker, SapRole role, bool *busy_out)
+{
+    int rc = SAP_ERROR;
+    if (worker == NULL || busy_out == NULL) {
+        return SAP_ERROR;
+    }
+    *busy_out = false;
+    switch (role) {
+    case SAP_ROLE_WORLDS:
+        if (atomic_exchange(&worker->stepping, true)) {
+            return SAP_BUSY; /* a handler calls its own worker */
+        }
+        rc = step_worlds(worker, busy_out);
+        atomic_store(&worker->stepping, false);
+        return rc;
+    case SAP_ROLE_ORCHESTRATOR:
+        return orchestrator_step(worker, busy_out);
+    case SAP_ROLE_REAPER:
+        return reaper_step(worker, busy_out);
     }
     return rc;
 }
 
 int sap_worker_step(SapWorker *worker, bool *busy_out)
 {
-    int rc = SAP_OK;
-    if (worker == NULL || busy_out == NULL) {
-        return SAP_ERROR;
+    return sap_worker_step_role(worker, SAP_ROLE_WORLDS, busy_out);
+}
+
+/* When the first of the worlds that wait for another attempt is due; UINT64_MAX: there are none. */
+static uint64_t next_retry(const SapWorker *worker, uint64_t now_ns)
+{
+    uint64_t next_ns = UINT64_MAX;
+    for (const HotWorld *world = worker->hot.newest; world != NULL; world = world->older) {
+        if (world->retry_at_ns > now_ns && world->retry_at_ns < next_ns) {
+            next_ns = world->retry_at_ns;
+        }
     }
-    *busy_out = false;
-    if (!session_may_work(&worker->session)) {
-        return relaxed_load(&worker->session.deadline_ns) == 0 ? SAP_FENCED : SAP_OK;
-    }
-    if (worker->batch_state == BATCH_UNKNOWN) {
-        rc = resolve_batch(worker);
-    } else if (worker->batch_state == BATCH_IDLE) {
-        rc = make_batch(worker);
-    }
-    if (rc != SAP_OK) {
-        return rc;
-    }
-    bool writes = worker->batch_count > 0 && has_writes(worker);
-    if (writes) {
-        *busy_out = true;
-        rc = submit_batch(worker);
-    } else if (worker->batch_state != BATCH_UNKNOWN) {
-        end_batch(worker, false);
-    }
-    return rc == SAP_OK ? pause_failed(worker) : rc;
+    return next_ns;
 }
 
 int sap_worker_wait(SapWorker *worker, uint64_t timeout_ns)
@@ -676,9 +759,16 @@ int sap_worker_wait(SapWorker *worker, uint64_t timeout_ns)
     if (worker == NULL) {
         return SAP_ERROR;
     }
+    uint64_t now_ns = clock_boot_ns(worker->universe->clock);
+    if (worker->retry_at_ns <= now_ns) { /* one is due: look again */
+        worker->retry_at_ns = next_retry(worker, now_ns);
+        return SAP_OK;
+    }
+    uint64_t left_ns = worker->retry_at_ns - now_ns;
     row_key_universe(&key, WIT_DBI_READY, worker->universe->number);
     SapStorePrefix prefix = {key.table, key.bytes, key.len};
-    int rc = sap_store_wait(worker->universe->store, SAP_STORE_READ_NEWEST, &prefix,
-                            worker->hints_version, timeout_ns);
+    int rc = store_wait_poked(worker->universe->store, SAP_STORE_READ_NEWEST, &prefix,
+                              worker->hints_version, worker->pokes,
+                              timeout_ns < left_ns ? timeout_ns : left_ns);
     return rc == SAP_NOTFOUND ? SAP_OK : rc;
 }

@@ -5,9 +5,12 @@
 #include <string.h>
 
 #include "common/assert.h"
+#include "common/mem.h"
+#include "common/utf8.h"
 #include "store/blob.h"
+#include "store/store_impl.h"
+#include "universe/letters.h"
 #include "universe/payload.h"
-#include "universe/universe_impl.h"
 
 enum { OPERATOR_GUARDS = 2, DRAIN_AT_ONCE = 64, REASON_MAX = 1024 };
 
@@ -97,11 +100,14 @@ int sap_world_create(SapUniverse *universe, const char *world, const char *modul
     if (universe == NULL) {
         return SAP_ERROR;
     }
+    universe_enter(universe);
     int rc = universe_name_set(&module_name, module);
     rc = rc == SAP_OK ? random_fill(universe->random, creation.seed, sizeof creation.seed) : rc;
-    rc = rc == SAP_OK ? ingress_item_make(universe, world, &item, &made, &creation.first) : rc;
+    rc =
+        rc == SAP_OK ? ingress_item_make(universe, world, true, &item, &made, &creation.first) : rc;
     if (rc != SAP_OK) {
         ingress_item_release(&made);
+        universe_leave(universe);
         return rc;
     }
     creation.first.item.kind = WIT_UNIVERSE_ITEM_KIND_CREATE;
@@ -115,79 +121,283 @@ int sap_world_create(SapUniverse *universe, const char *world, const char *modul
         rc = sap_store_run(universe->store, SAP_STORE_GUARDED, create_body, &creation, &unknown);
     }
     ingress_item_release(&made);
+    universe_leave(universe);
     return rc;
 }
 
-/* ---- Changing its status --------------------------------------------------------------------- */
+/* ---- Changing its meta row ------------------------------------------------------------------- */
 
-typedef struct StatusChange {
+/* What is to become of a world. */
+typedef enum MetaAct {
+    ACT_PAUSE,
+    ACT_RESUME,
+    ACT_SKIP,       /* resume, and the item that failed becomes a dead letter */
+    ACT_RESUME_FOR, /* resume if an older version of the module had failed */
+    ACT_DELETE,
+    ACT_PIN,
+    ACT_HOLDER, /* what its holder says */
+    ACT_NOTE,   /* why it does not run, if nobody holds it */
+} MetaAct;
+
+typedef struct MetaChange {
     SapUniverse *universe;
-    const Lease *holder; /* NULL: an operator asks */
+    MetaAct act;
     UniverseName world;
-    WitUniverseWorldStatus status;
     const char *reason;
-    uint8_t hint_seq[UNIVERSE_SEQ];
-} StatusChange;
+    const Lease *lease;            /* of ACT_HOLDER */
+    const HeldChange *held;        /* of ACT_HOLDER */
+    uint64_t version;              /* of ACT_PIN and ACT_RESUME_FOR */
+    const UniverseName *module;    /* of ACT_RESUME_FOR */
+    uint8_t seqs[2][UNIVERSE_SEQ]; /* of a hint, and of an expiry row */
+    bool done;                     /* something was to be changed */
+} MetaChange;
 
-/* SAP_EXISTS: it is so already. */
-static int check_change(const StatusChange *change, const WitUniverseDbi21WorldMetaValue *meta)
+static CodecBytes lend_reason(const char *reason)
 {
-    bool deleted = meta->status == WIT_UNIVERSE_WORLD_STATUS_DELETED;
-    bool done = meta->status == WIT_UNIVERSE_WORLD_STATUS_DONE;
-    if (change->status == meta->status && change->status != WIT_UNIVERSE_WORLD_STATUS_PAUSED) {
-        return SAP_EXISTS;
-    }
-    return deleted || (done && change->status != WIT_UNIVERSE_WORLD_STATUS_DELETED) ? SAP_NOTFOUND
-                                                                                    : SAP_OK;
+    return lend_bytes(reason, utf8_prefix(reason, strlen(reason), REASON_MAX));
 }
 
-static int put_status(const StatusChange *change, UniverseTxn *txn, const RowKey *key)
+static void forget_failure(WitUniverseDbi21WorldMetaValue *meta)
 {
-    WitUniverseDbi21WorldMetaValue meta;
-    int rc = meta_row_get(txn->txn, key, &meta);
+    meta->failed_seq = lend_bytes("", 0);
+    meta->failed_class = WIT_UNIVERSE_ITEM_CLASS_CONTROL;
+    meta->failed_version = 0;
+}
+
+/* The holder changes status and reason, and may say what failed. */
+static void apply_held(const MetaChange *change, WitUniverseDbi21WorldMetaValue *meta)
+{
+    const HeldChange *held = change->held;
+    meta->status = held->status;
+    meta->reason = lend_reason(held->reason);
+    forget_failure(meta);
+    if (held->failed_seq != NULL) {
+        meta->failed_class = (WitUniverseItemClass)held->failed_class;
+        meta->failed_seq = lend_bytes(held->failed_seq, UNIVERSE_SEQ);
+        meta->failed_version = held->failed_version;
+    }
+}
+
+/* Changes `meta`, whose texts it may only replace. SAP_EXISTS: there is nothing to change. */
+static int apply_change(const MetaChange *change, WitUniverseDbi21WorldMetaValue *meta)
+{
+    bool done = meta->status == WIT_UNIVERSE_WORLD_STATUS_DONE;
+    if (meta->status == WIT_UNIVERSE_WORLD_STATUS_DELETED) {
+        return change->act == ACT_DELETE ? SAP_EXISTS : SAP_NOTFOUND;
+    }
+    if (done && change->act != ACT_DELETE) {
+        return SAP_NOTFOUND;
+    }
+    switch (change->act) {
+    case ACT_PAUSE:
+    case ACT_DELETE:
+        meta->status = change->act == ACT_PAUSE ? WIT_UNIVERSE_WORLD_STATUS_PAUSED
+                                                : WIT_UNIVERSE_WORLD_STATUS_DELETED;
+        meta->reason = lend_reason(change->reason);
+        return SAP_OK;
+    case ACT_SKIP:
+        if (meta->failed_seq.len == 0) {
+            return SAP_NOTFOUND;
+        }
+        break;
+    case ACT_RESUME:
+        if (meta->status == WIT_UNIVERSE_WORLD_STATUS_ACTIVE) {
+            return SAP_EXISTS;
+        }
+        break;
+    case ACT_RESUME_FOR:
+        if (meta->status != WIT_UNIVERSE_WORLD_STATUS_PAUSED || meta->failed_version == 0 ||
+            meta->failed_version >= change->version || meta->pin != 0 ||
+            meta->module.len != change->module->len ||
+            memcmp(meta->module.data, change->module->text, meta->module.len) != 0) {
+            return SAP_EXISTS;
+        }
+        break;
+    case ACT_PIN:
+        if (meta->pin == change->version) {
+            return SAP_EXISTS;
+        }
+        meta->pin = change->version;
+        return SAP_OK;
+    case ACT_HOLDER:
+        apply_held(change, meta);
+        return SAP_OK;
+    case ACT_NOTE: {
+        CodecBytes reason = lend_reason(change->reason);
+        if (meta->reason.len == reason.len &&
+            memcmp(meta->reason.data, reason.data, reason.len) == 0) {
+            return SAP_EXISTS;
+        }
+        meta->reason = reason;
+        return SAP_OK;
+    }
+    }
+    meta->status = WIT_UNIVERSE_WORLD_STATUS_ACTIVE;
+    meta->reason = lend_bytes("", 0);
+    forget_failure(meta);
+    return SAP_OK;
+}
+
+/* The item that the world failed with becomes a dead letter, without an entry. */
+static int skip_item(const MetaChange *change, UniverseTxn *txn, uint8_t item_class,
+                     const uint8_t seq[UNIVERSE_SEQ])
+{
+    SapUniverse *universe = change->universe;
+    WriteSet writes = {{0}, {0}};
+    WriteSet *sets[1] = {&writes};
+    RowKey inbox;
+    RowKey head_key;
+    HeadRow head = {0};
+    Slice val = {0};
+    WitUniverseDbi24WorldInboxValue item;
+    row_key_world(&head_key, WIT_DBI_HEAD, universe->number, &change->world);
+    int rc = head_row_get(txn->txn, &head_key, &head);
+    if (rc != SAP_OK && rc != SAP_NOTFOUND) {
+        return rc;
+    }
+    row_key_inbox(&inbox, universe->number, &change->world, item_class, seq);
+    rc = universe_get(txn->txn, &inbox, &val);
+    rc = rc == SAP_OK ? row_decode_code(wit_universe_dbi24_world_inbox_value_decode(
+                            val.data, val.len, &item, NULL))
+                      : rc;
     if (rc != SAP_OK) {
         return rc;
     }
-    rc = check_change(change, &meta);
-    if (rc == SAP_OK) {
-        CodecBytes old = meta.reason;
-        size_t len = strlen(change->reason);
-        meta.status = change->status;
-        meta.reason = lend_bytes(change->reason, len < REASON_MAX ? len : REASON_MAX);
-        rc = meta_row_put(txn, key, &meta);
-        meta.reason = old;
-    }
-    wit_universe_dbi21_world_meta_value_free(&meta);
+    Letter letter = {
+        .world = &change->world,
+        .height = head.height,
+        .item_class = item_class,
+        .seq = seq,
+        .item = &item.item,
+        .error = "an operator skipped it",
+        .expiry_seq = change->seqs[1],
+    };
+    rc = letter_write(&writes, universe, &letter);
+    rc = rc == SAP_OK ? writes_add(&writes, ROW_DEL_MUST, &inbox, (Slice){"", 0}) : rc;
+    rc = rc == SAP_OK ? writes_apply(sets, 1, txn) : rc;
+    writes_release(&writes);
+    wit_universe_dbi24_world_inbox_value_free(&item);
     return rc;
 }
 
-static int status_body(SapStoreTxn *store_txn, void *ctx)
+/* The reaper empties a deleted world: a row that has expired says which. */
+static int put_drain(const MetaChange *change, UniverseTxn *txn, const RowKey *meta_key)
 {
-    const StatusChange *change = (const StatusChange *)ctx;
-    uint32_t universe = change->universe->number;
-    UniverseTxn txn;
-    UniverseGuard guards[OPERATOR_GUARDS];
-    RowKey hint;
-    operator_guards(universe, &change->world, guards);
-    int rc = universe_txn_start(&txn, store_txn, PARTY_OPERATOR, guards, OPERATOR_GUARDS, NULL, 0);
-    rc = rc == SAP_OK && change->holder != NULL ? lease_stands(change->holder, store_txn) : rc;
-    rc = rc == SAP_OK ? put_status(change, &txn, &guards[1].key) : rc;
-    if (rc != SAP_OK) {
-        return rc == SAP_EXISTS ? SAP_OK : rc;
-    }
-    if (change->status == WIT_UNIVERSE_WORLD_STATUS_ACTIVE) {
-        row_key_ready(&hint, universe, 0, change->hint_seq, &change->world);
-        return universe_put(&txn, &hint, (Slice){"", 0});
-    }
-    return lease_revoke(&txn, universe, &change->world);
+    WitUniverseDbi41ExpiryValue fields = {meta_key->table,
+                                          lend_bytes(meta_key->bytes, meta_key->len)};
+    RowKey key;
+    Buf val = {0};
+    row_key_expiry(&key, change->universe->number, 0, change->seqs[1]);
+    int rc = wit_universe_dbi41_expiry_value_encode(&fields, &val, NULL);
+    rc = rc == SAP_OK ? universe_put(txn, &key, (Slice){val.data, val.len}) : rc;
+    buf_release(&val);
+    return rc;
 }
 
-static int change_status(SapUniverse *universe, const Lease *holder, const char *world,
-                         WitUniverseWorldStatus status, const char *reason)
+static int delete_attempt(const MetaChange *change, UniverseTxn *txn)
+{
+    RowKey key;
+    row_key_world(&key, WIT_DBI_ATTEMPT, change->universe->number, &change->world);
+    int rc = universe_del(txn, &key);
+    return rc == SAP_NOTFOUND ? SAP_OK : rc;
+}
+
+/* What else follows from the new status. `was`: the status before. */
+static int apply_consequences(const MetaChange *change, UniverseTxn *txn, const RowKey *meta_key,
+                              WitUniverseWorldStatus was, WitUniverseWorldStatus is)
+{
+    RowKey hint;
+    int rc = SAP_OK;
+    bool stays = change->act == ACT_NOTE || (change->act == ACT_HOLDER && world_status_runs(is)) ||
+                 (change->act == ACT_PAUSE && was == WIT_UNIVERSE_WORLD_STATUS_PAUSED);
+    if (stays) {
+        return SAP_OK;
+    }
+    rc = delete_attempt(change, txn);
+    if (rc == SAP_OK && !world_status_runs(is)) {
+        rc = lease_revoke(txn, change->universe->number, &change->world);
+    } else if (rc == SAP_OK) {
+        if (change->act == ACT_PIN || was == WIT_UNIVERSE_WORLD_STATUS_STUCK) {
+            rc = lease_revoke(txn, change->universe->number, &change->world);
+        }
+        row_key_ready(&hint, change->universe->number, 0, change->seqs[0], &change->world);
+        rc = rc == SAP_OK ? universe_put(txn, &hint, (Slice){"", 0}) : rc;
+    }
+    return rc == SAP_OK && is == WIT_UNIVERSE_WORLD_STATUS_DELETED
+               ? put_drain(change, txn, meta_key)
+               : rc;
+}
+
+/* SAP_FENCED unless the caller may still change it. */
+static int check_lease(const MetaChange *change, SapStoreTxn *txn, const RowKey *lease_key)
+{
+    LeaseRow lease;
+    if (change->act == ACT_HOLDER) {
+        return lease_stands(change->lease, txn);
+    }
+    if (change->act != ACT_NOTE) {
+        return SAP_OK;
+    }
+    int rc = lease_row_get(txn, lease_key, &lease);
+    if (rc == SAP_NOTFOUND) {
+        return SAP_OK;
+    }
+    return rc == SAP_OK && lease.holder.len > 0 ? SAP_FENCED : rc;
+}
+
+static int change_body(SapStoreTxn *store_txn, void *ctx)
+{
+    MetaChange *change = (MetaChange *)ctx;
+    UniverseTxn txn;
+    UniverseGuard guards[OPERATOR_GUARDS];
+    WitUniverseDbi21WorldMetaValue old;
+    change->done = false;
+    operator_guards(change->universe->number, &change->world, guards);
+    int rc = universe_txn_start(&txn, store_txn, PARTY_OPERATOR, guards, OPERATOR_GUARDS, NULL, 0);
+    rc = rc == SAP_OK ? check_lease(change, store_txn, &guards[0].key) : rc;
+    rc = rc == SAP_OK ? meta_row_get(store_txn, &guards[1].key, &old) : rc;
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    WitUniverseDbi21WorldMetaValue meta = old; /* borrows what it does not replace */
+    rc = apply_change(change, &meta);
+    if (rc == SAP_OK && change->act == ACT_SKIP) {
+        rc = skip_item(change, &txn, (uint8_t)old.failed_class, old.failed_seq.data);
+    }
+    rc = rc == SAP_OK ? meta_row_put(&txn, &guards[1].key, &meta) : rc;
+    rc = rc == SAP_OK ? apply_consequences(change, &txn, &guards[1].key, old.status, meta.status)
+                      : rc;
+    change->done = rc == SAP_OK;
+    wit_universe_dbi21_world_meta_value_free(&old);
+    return rc == SAP_EXISTS ? SAP_OK : rc;
+}
+
+/* Each of these changes may be made twice: the second time it finds itself done. */
+static int run_change(MetaChange *change)
 {
     enum { TRIES = 4 };
-    StatusChange change = {universe, holder, {0}, status, reason == NULL ? "" : reason, {0}};
+    SapUniverse *universe = change->universe;
     bool unknown = true;
+    bool was_unknown = false;
+    for (int i = 0; i < 2; i++) {
+        producer_next(&universe->producer, universe->store, change->seqs[i]);
+    }
+    int rc = SAP_IO;
+    for (int i = 0; i < TRIES && rc == SAP_IO && unknown; i++) {
+        was_unknown = i > 0;
+        rc = sap_store_run(universe->store, SAP_STORE_GUARDED, change_body, change, &unknown);
+    }
+    /* An item that was skipped is not there to be skipped again. */
+    return rc == SAP_NOTFOUND && change->act == ACT_SKIP && was_unknown ? SAP_OK : rc;
+}
+
+static int change_by_operator(SapUniverse *universe, MetaAct act, const char *world,
+                              const char *reason, uint64_t version)
+{
+    MetaChange change = {.universe = universe,
+                         .act = act,
+                         .reason = reason == NULL ? "" : reason,
+                         .version = version};
     if (universe == NULL) {
         return SAP_ERROR;
     }
@@ -195,33 +405,73 @@ static int change_status(SapUniverse *universe, const Lease *holder, const char 
     if (rc != SAP_OK || !payload_text_valid(change.reason, SIZE_MAX)) {
         return SAP_INVALID;
     }
-    producer_next(&universe->producer, universe->store, change.hint_seq);
-    rc = SAP_IO;
-    for (int i = 0; i < TRIES && rc == SAP_IO && unknown; i++) {
-        rc = sap_store_run(universe->store, SAP_STORE_GUARDED, status_body, &change, &unknown);
+    universe_enter(universe);
+    rc = run_change(&change);
+    if (rc == SAP_OK && change.done) {
+        static const char *const names[] = {"pause", "resume", "skip", "resume", "delete", "pin"};
+        LOG_EVENT(universe->meters.log, LOG_LEVEL_INFO, "universe.operator",
+                  LOG_STR("act", names[act]), LOG_STR("world", change.world.text),
+                  LOG_STR("reason", change.reason));
     }
+    universe_leave(universe);
     return rc;
 }
 
 int sap_world_pause(SapUniverse *universe, const char *world, const char *reason)
 {
-    return change_status(universe, NULL, world, WIT_UNIVERSE_WORLD_STATUS_PAUSED, reason);
+    return change_by_operator(universe, ACT_PAUSE, world, reason, 0);
 }
 
 int sap_world_resume(SapUniverse *universe, const char *world)
 {
-    return change_status(universe, NULL, world, WIT_UNIVERSE_WORLD_STATUS_ACTIVE, "");
+    return change_by_operator(universe, ACT_RESUME, world, NULL, 0);
+}
+
+int sap_world_resume_skip(SapUniverse *universe, const char *world)
+{
+    return change_by_operator(universe, ACT_SKIP, world, NULL, 0);
+}
+
+int sap_world_pin(SapUniverse *universe, const char *world, uint64_t version)
+{
+    return change_by_operator(universe, ACT_PIN, world, NULL, version);
 }
 
 int sap_world_delete(SapUniverse *universe, const char *world, const char *reason)
 {
-    return change_status(universe, NULL, world, WIT_UNIVERSE_WORLD_STATUS_DELETED, reason);
+    return change_by_operator(universe, ACT_DELETE, world, reason, 0);
 }
 
-int world_pause_held(SapUniverse *universe, const Lease *lease, const char *reason)
+int world_change_held(SapUniverse *universe, const Lease *lease, const HeldChange *held)
 {
-    return change_status(universe, lease, lease->name.text, WIT_UNIVERSE_WORLD_STATUS_PAUSED,
-                         reason);
+    MetaChange change = {.universe = universe,
+                         .act = ACT_HOLDER,
+                         .world = lease->name,
+                         .reason = held->reason,
+                         .lease = lease,
+                         .held = held};
+    return run_change(&change);
+}
+
+int world_note_free(SapUniverse *universe, const UniverseName *world, const char *reason)
+{
+    MetaChange change = {.universe = universe, .act = ACT_NOTE, .world = *world, .reason = reason};
+    int rc = run_change(&change);
+    return rc == SAP_FENCED || rc == SAP_NOTFOUND ? SAP_OK : rc;
+}
+
+int world_resume_for(SapUniverse *universe, const UniverseName *world, const UniverseName *module,
+                     uint64_t version, bool *resumed_out)
+{
+    MetaChange change = {.universe = universe,
+                         .act = ACT_RESUME_FOR,
+                         .world = *world,
+                         .reason = "",
+                         .version = version,
+                         .module = module};
+    int rc = run_change(&change);
+    *resumed_out = rc == SAP_OK && change.done;
+    return rc == SAP_NOTFOUND ? SAP_OK : rc;
 }
 
 /* ---- Draining -------------------------------------------------------------------------------- */
@@ -230,45 +480,50 @@ typedef struct Drain {
     SapUniverse *universe;
     UniverseName world;
     uint32_t limit;
-    bool last; /* finds the inbox empty, and says so in meta */
+    const uint8_t (*expiry_seqs)[UNIVERSE_SEQ]; /* one for each item */
+    bool last;                                  /* finds the inbox empty, and says so in meta */
     bool empty;
+    uint32_t drained;
 } Drain;
 
 /* One item of a deleted world becomes a dead letter. */
-static int drain_item(const Drain *drain, UniverseTxn *txn, const SapStoreRow *row, uint64_t height)
+static int drain_item(const Drain *drain, WriteSet *writes, const SapStoreRow *row, uint64_t height,
+                      const uint8_t expiry_seq[UNIVERSE_SEQ])
 {
     WitUniverseDbi24WorldInboxKey key;
     WitUniverseDbi24WorldInboxValue val;
     RowKey inbox = {.table = WIT_DBI_WORLD_INBOX, .len = row->key_len};
-    RowKey dlq;
-    Buf buf = {0};
     int rc = row_decode_code(
         wit_universe_dbi24_world_inbox_key_decode(row->key, row->key_len, &key, NULL));
     if (rc != SAP_OK) {
         return rc;
     }
-    row_key_dlq(&dlq, drain->universe->number, &drain->world, height, key.seq.data);
-    wit_universe_dbi24_world_inbox_key_free(&key);
     rc = row_decode_code(
         wit_universe_dbi24_world_inbox_value_decode(row->val, row->val_len, &val, NULL));
-    if (rc != SAP_OK) {
-        return rc;
+    if (rc == SAP_OK) {
+        Letter letter = {
+            .world = &drain->world,
+            .height = height,
+            .item_class = (uint8_t)key.class,
+            .seq = key.seq.data,
+            .item = &val.item,
+            .error = "the world was deleted",
+            .expiry_seq = expiry_seq,
+        };
+        memcpy(inbox.bytes, row->key, row->key_len);
+        rc = letter_write(writes, drain->universe, &letter);
+        rc = rc == SAP_OK ? writes_add(writes, ROW_DEL, &inbox, (Slice){"", 0}) : rc;
+        wit_universe_dbi24_world_inbox_value_free(&val);
     }
-    static const char why[] = "the world was deleted";
-    WitUniverseDbi28WorldDlqValue letter = {val.item, lend_bytes(why, sizeof why - 1), 0,
-                                            sap_store_due_ns(drain->universe->store)};
-    rc = wit_universe_dbi28_world_dlq_value_encode(&letter, &buf, NULL);
-    rc = rc == SAP_OK ? universe_put(txn, &dlq, (Slice){buf.data, buf.len}) : rc;
-    memcpy(inbox.bytes, row->key, row->key_len);
-    rc = rc == SAP_OK ? universe_del(txn, &inbox) : rc;
-    wit_universe_dbi24_world_inbox_value_free(&val);
-    buf_release(&buf);
-    return rc == SAP_NOTFOUND ? SAP_OK : rc;
+    wit_universe_dbi24_world_inbox_key_free(&key);
+    return rc;
 }
 
 static int drain_items(Drain *drain, UniverseTxn *txn)
 {
     uint32_t universe = drain->universe->number;
+    WriteSet writes = {{0}, {0}};
+    WriteSet *sets[1] = {&writes};
     RowKey from;
     RowKey to;
     RowKey head_key;
@@ -286,8 +541,11 @@ static int drain_items(Drain *drain, UniverseTxn *txn)
     rc = sap_store_scan(txn->txn, &range, false, drain->limit, &rows, &count);
     drain->empty = count == 0;
     for (uint32_t i = 0; rc == SAP_OK && !drain->last && i < count; i++) {
-        rc = drain_item(drain, txn, &rows[i], head.height);
+        rc = drain_item(drain, &writes, &rows[i], head.height, drain->expiry_seqs[i]);
     }
+    rc = rc == SAP_OK && writes.list.len > 0 ? writes_apply(sets, 1, txn) : rc;
+    drain->drained = rc == SAP_OK && !drain->last ? count : 0;
+    writes_release(&writes);
     return rc;
 }
 
@@ -314,23 +572,47 @@ static int drain_body(SapStoreTxn *store_txn, void *ctx)
     return rc;
 }
 
-int sap_world_drain(SapUniverse *universe, const char *world, uint32_t limit, bool *done_out)
+int world_drain_some(SapUniverse *universe, const UniverseName *world, uint32_t limit,
+                     uint32_t *drained_out, bool *done_out)
 {
-    Drain drain = {.universe = universe, .limit = limit == 0 ? DRAIN_AT_ONCE : limit};
-    if (universe == NULL || done_out == NULL) {
-        return SAP_ERROR;
+    Drain drain = {.universe = universe, .world = *world, .limit = limit};
+    size_t seqs_size = (size_t)limit * UNIVERSE_SEQ;
+    uint8_t *seqs = (uint8_t *)mem_alloc(MEM_UNIVERSE, seqs_size);
+    if (seqs == NULL) {
+        return SAP_NOMEM;
     }
-    int rc = universe_name_set(&drain.world, world);
-    if (rc != SAP_OK) {
-        return rc;
+    for (uint32_t i = 0; i < limit; i++) {
+        producer_next(&universe->producer, universe->store, seqs + (size_t)i * UNIVERSE_SEQ);
     }
-    rc = sap_store_run(universe->store, SAP_STORE_GUARDED, drain_body, &drain, NULL);
+    drain.expiry_seqs = (const uint8_t(*)[UNIVERSE_SEQ])seqs;
+    int rc = sap_store_run(universe->store, SAP_STORE_GUARDED, drain_body, &drain, NULL);
+    *drained_out = rc == SAP_OK ? drain.drained : 0;
     if (rc == SAP_OK && drain.empty) {
         drain.last = true;
         rc = sap_store_run(universe->store, SAP_STORE_GUARDED, drain_body, &drain, NULL);
     }
+    mem_free(MEM_UNIVERSE, seqs, seqs_size);
     if (rc == SAP_OK) {
+        counter_add(universe->meters.drained, *drained_out);
         *done_out = drain.last && drain.empty;
     }
+    return rc;
+}
+
+int sap_world_drain(SapUniverse *universe, const char *world, uint32_t limit, bool *done_out)
+{
+    UniverseName name;
+    uint32_t drained = 0;
+    if (universe == NULL || done_out == NULL) {
+        return SAP_ERROR;
+    }
+    int rc = universe_name_set(&name, world);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    limit = limit == 0 || limit > DRAIN_AT_ONCE ? DRAIN_AT_ONCE : limit;
+    universe_enter(universe);
+    rc = world_drain_some(universe, &name, limit, &drained, done_out);
+    universe_leave(universe);
     return rc;
 }

@@ -6,21 +6,135 @@
 #include <string.h>
 #include <time.h>
 
-#include "common/relaxed.h"
+#include "common/assert.h"
 #include "common/sync.h"
+#include "universe/universe_impl.h"
 
-enum { THREADS = 2, RENEW_EVERY_MS = 250 };
+enum { ROLE_THREADS = 4, RENEW_EVERY_MS = 250, ROLE_EVERY_MS = 100 };
 
-#define WAIT_NS  UINT64_C(100000000)
-#define PAUSE_NS UINT64_C(20000000)
+#define MS_NS    UINT64_C(1000000)
+#define WAIT_NS  (100 * MS_NS)
+#define PAUSE_NS (20 * MS_NS)
+
+/* Of a job, in ExecutorJob.state. */
+typedef enum JobState { JOB_QUEUED, JOB_RUNS, JOB_ENDED } JobState;
+
+/* Threads that run jobs, first in, first out. */
+typedef struct Pool {
+    Mutex lock;
+    Cond work;
+    ExecutorJob *first;
+    ExecutorJob *last;
+    bool stopping;
+    pthread_t threads[UNIVERSE_HOST_MAX_HANDLERS];
+    uint32_t count;
+    SapUniverse *universe; /* borrowed: it outlives the worker */
+} Pool;
 
 struct UniverseHost {
     SapWorker *worker;
     SAP_ATOMIC(bool) stopping;
     SAP_ATOMIC(int) code;
-    pthread_t threads[THREADS];
+    pthread_t threads[ROLE_THREADS];
     int thread_count;
+    Pool pool;
 };
+
+/* ---- Handlers -------------------------------------------------------------------------------- */
+
+static void pool_start(void *ctx, ExecutorJob *job)
+{
+    Pool *pool = (Pool *)ctx;
+    job->next = NULL;
+    job->state = JOB_QUEUED;
+    mutex_lock(&pool->lock);
+    *(pool->last != NULL ? &pool->last->next : &pool->first) = job;
+    pool->last = job;
+    cond_signal(&pool->work);
+    mutex_unlock(&pool->lock);
+}
+
+static bool pool_poll(void *ctx, ExecutorJob *job)
+{
+    Pool *pool = (Pool *)ctx;
+    mutex_lock(&pool->lock);
+    bool ended = job->state == JOB_ENDED;
+    mutex_unlock(&pool->lock);
+    return ended;
+}
+
+/* One that waits still runs, and sees at once that nobody wants it. */
+static void pool_cancel(void *ctx, ExecutorJob *job)
+{
+    (void)ctx;
+    (void)job;
+}
+
+static ExecutorJob *take_job(Pool *pool)
+{
+    ExecutorJob *job = pool->first;
+    if (job != NULL) {
+        pool->first = job->next;
+        pool->last = pool->first == NULL ? NULL : pool->last;
+        job->state = JOB_RUNS;
+    }
+    return job;
+}
+
+static void *run_jobs(void *arg)
+{
+    Pool *pool = (Pool *)arg;
+    mutex_lock(&pool->lock);
+    while (!pool->stopping || pool->first != NULL) {
+        ExecutorJob *job = take_job(pool);
+        if (job == NULL) {
+            cond_wait(&pool->work, &pool->lock);
+            continue;
+        }
+        mutex_unlock(&pool->lock);
+        job->run(job);
+        mutex_lock(&pool->lock);
+        job->state = JOB_ENDED; /* the worker's from here on */
+        mutex_unlock(&pool->lock);
+        universe_poke(pool->universe);
+        mutex_lock(&pool->lock);
+    }
+    mutex_unlock(&pool->lock);
+    return NULL;
+}
+
+static int open_pool(Pool *pool, SapUniverse *universe, SapWorker *worker, uint32_t threads)
+{
+    pool->universe = universe;
+    if (!mutex_init(&pool->lock) || !cond_init(&pool->work)) {
+        return SAP_NOMEM;
+    }
+    while (pool->count < threads && pool->count < UNIVERSE_HOST_MAX_HANDLERS) {
+        if (pthread_create(&pool->threads[pool->count], NULL, run_jobs, pool) != 0) {
+            return SAP_NOMEM;
+        }
+        pool->count++;
+    }
+    if (threads > 0) {
+        worker_set_executor(worker, &(Executor){pool_start, pool_poll, pool_cancel, pool});
+    }
+    return SAP_OK;
+}
+
+static void stop_pool(Pool *pool)
+{
+    mutex_lock(&pool->lock);
+    pool->stopping = true;
+    cond_broadcast(&pool->work);
+    mutex_unlock(&pool->lock);
+    for (uint32_t i = 0; i < pool->count; i++) {
+        pthread_join(pool->threads[i], NULL);
+    }
+    cond_destroy(&pool->work);
+    mutex_destroy(&pool->lock);
+}
+
+/* ---- Roles ----------------------------------------------------------------------------------- */
 
 static void pause_ns(uint64_t ns)
 {
@@ -32,11 +146,11 @@ static void pause_ns(uint64_t ns)
 /* Whether the thread may call again after this code. */
 static bool goes_on(UniverseHost *host, int rc)
 {
+    int none = SAP_OK;
     if (rc == SAP_OK || rc == SAP_BUSY || rc == SAP_CONFLICT || rc == SAP_NOMEM || rc == SAP_FULL ||
         rc == SAP_IO) {
-        return true;
+        return !atomic_load_full(&host->stopping);
     }
-    int none = SAP_OK;
     (void)atomic_cas_full(&host->code, &none, rc);
     return false;
 }
@@ -45,18 +159,18 @@ static void *renew(void *arg)
 {
     UniverseHost *host = (UniverseHost *)arg;
     int rc = SAP_OK;
-    while (!atomic_load_full(&host->stopping) && goes_on(host, rc)) {
+    while (goes_on(host, rc)) {
         rc = sap_worker_renew(host->worker);
-        pause_ns(UINT64_C(1000000) * RENEW_EVERY_MS);
+        pause_ns(MS_NS * RENEW_EVERY_MS);
     }
     return NULL;
 }
 
-static void *step(void *arg)
+static void *run_worlds(void *arg)
 {
     UniverseHost *host = (UniverseHost *)arg;
     int rc = SAP_OK;
-    while (!atomic_load_full(&host->stopping) && goes_on(host, rc)) {
+    while (goes_on(host, rc)) {
         bool busy = false;
         rc = sap_worker_step(host->worker, &busy);
         if (rc == SAP_OK && !busy) {
@@ -69,6 +183,29 @@ static void *step(void *arg)
     return NULL;
 }
 
+static void *run_role(UniverseHost *host, SapRole role)
+{
+    int rc = SAP_OK;
+    while (goes_on(host, rc)) {
+        bool busy = false;
+        rc = sap_worker_step_role(host->worker, role, &busy);
+        if (rc != SAP_OK || !busy) {
+            pause_ns(MS_NS * ROLE_EVERY_MS);
+        }
+    }
+    return NULL;
+}
+
+static void *orchestrate(void *arg)
+{
+    return run_role((UniverseHost *)arg, SAP_ROLE_ORCHESTRATOR);
+}
+
+static void *reap(void *arg)
+{
+    return run_role((UniverseHost *)arg, SAP_ROLE_REAPER);
+}
+
 static int start_thread(UniverseHost *host, void *(*run)(void *))
 {
     if (pthread_create(&host->threads[host->thread_count], NULL, run, host) != 0) {
@@ -78,20 +215,25 @@ static int start_thread(UniverseHost *host, void *(*run)(void *))
     return SAP_OK;
 }
 
-int universe_host_start(SapUniverse *universe, const SapWorkerOptions *options,
+int universe_host_start(SapUniverse *universe, const UniverseHostOptions *options,
                         UniverseHost **host_out)
 {
     UniverseHost *host = (UniverseHost *)calloc(1, sizeof *host);
+    SapWorkerOptions worker_options = options->worker;
     if (host == NULL) {
         return SAP_NOMEM;
     }
-    int rc = sap_worker_open(universe, options, &host->worker);
+    worker_options.size = sizeof worker_options;
+    int rc = sap_worker_open(universe, &worker_options, &host->worker);
     if (rc != SAP_OK) {
         free(host);
         return rc;
     }
-    rc = start_thread(host, renew);
-    rc = rc == SAP_OK ? start_thread(host, step) : rc;
+    rc = open_pool(&host->pool, universe, host->worker, options->handlers);
+    rc = rc == SAP_OK ? start_thread(host, renew) : rc;
+    rc = rc == SAP_OK ? start_thread(host, run_worlds) : rc;
+    rc = rc == SAP_OK && options->keeps_house ? start_thread(host, orchestrate) : rc;
+    rc = rc == SAP_OK && options->keeps_house ? start_thread(host, reap) : rc;
     if (rc != SAP_OK) {
         (void)universe_host_stop(host);
         return rc;
@@ -121,6 +263,11 @@ int universe_host_stop(UniverseHost *host)
     }
     int code = universe_host_code(host);
     int rc = sap_worker_close(host->worker);
+    while (rc == SAP_BUSY) { /* a handler runs */
+        pause_ns(PAUSE_NS);
+        rc = sap_worker_close(host->worker);
+    }
+    stop_pool(&host->pool);
     free(host);
     return code == SAP_OK ? rc : code;
 }

@@ -110,6 +110,16 @@ START_TEST(a_text_is_valid_only_if_all_of_it_is)
 }
 END_TEST
 
+START_TEST(a_prefix_cuts_no_code_point)
+{
+    static const char text[] = "a\xc3\xa9\xe2\x82\xac\xf0\x9f\x8c\xb1z"; /* 1, 2, 3, 4, 1 bytes */
+    static const size_t kept[] = {0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 11, 11};
+    for (size_t most = 0; most < sizeof kept / sizeof *kept; most++) {
+        ck_assert_uint_eq(utf8_prefix(text, sizeof text - 1, most), kept[most]);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("common/utf8");
@@ -119,6 +129,7 @@ int main(void)
     tcase_add_test(tcase, values_above_the_last_code_point_are_ill_formed);
     tcase_add_test(tcase, each_longest_start_of_a_broken_sequence_is_one_replacement);
     tcase_add_test(tcase, a_text_is_valid_only_if_all_of_it_is);
+    tcase_add_test(tcase, a_prefix_cuts_no_code_point);
     suite_add_tcase(suite, tcase);
 
     SRunner *runner = srunner_create(suite);

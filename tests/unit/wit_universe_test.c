@@ -24,11 +24,12 @@ START_TEST(a_lease_has_these_bytes)
         2,  0, 0, 0, 'm',         'e',       /* holder */
         16, 0, 0, 0, NONCE_BYTES,            /* nonce */
         9,  0, 0, 0, 0,           0,   0, 0, /* epoch */
+        1,                                   /* unclean */
     };
-    static const uint8_t free_bytes[] = {1, 0, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0};
+    static const uint8_t free_bytes[] = {1, 0, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0, 0};
     WitUniverseDbi16LeaseKey key = {7, {world, 2}};
-    WitUniverseDbi16LeaseValue held = {{worker, 2}, {nonce, 16}, 9};
-    WitUniverseDbi16LeaseValue free_lease = {{NULL, 0}, {NULL, 0}, 9};
+    WitUniverseDbi16LeaseValue held = {{worker, 2}, {nonce, 16}, 9, true};
+    WitUniverseDbi16LeaseValue free_lease = {{NULL, 0}, {NULL, 0}, 9, false};
 
     GOLDEN(wit_universe_dbi16_lease_key, WitUniverseDbi16LeaseKey, key, key_bytes);
     GOLDEN(wit_universe_dbi16_lease_value, WitUniverseDbi16LeaseValue, held, held_bytes);
@@ -42,11 +43,13 @@ START_TEST(sessions_and_what_they_hold_have_these_bytes)
 {
     static const uint8_t key_bytes[] = {0, 0, 0, 7, 'm', 'e', 0, 0};
     static const uint8_t value_bytes[] = {
-        1, 16, 0, 0, 0, NONCE_BYTES, 8, 7, 6, 5, 4, 3, 2, 1,
+        1, 16, 0, 0, 0, NONCE_BYTES, 8, 7, 6,   5,   4, 3, 2, 1,             /* expires */
+        1, 0,  0, 0, 2, 0,           0, 0, 'w', '1', 3, 0, 0, 0, 0, 0, 0, 0, /* modules */
     };
     static const uint8_t held_bytes[] = {0, 0, 0, 7, NONCE_BYTES, 0, 0, 'w', '1', 0, 0};
     WitUniverseDbi17SessionsKey key = {7, {worker, 2}};
-    WitUniverseDbi17SessionsValue value = {{nonce, 16}, 0x0102030405060708};
+    WitUniverseModuleRef module = {{world, 2}, 3};
+    WitUniverseDbi17SessionsValue value = {{nonce, 16}, 0x0102030405060708, {&module, 1}};
     WitUniverseDbi18HeldKey held = {7, {nonce, 16}, {world, 2}};
 
     GOLDEN(wit_universe_dbi17_sessions_key, WitUniverseDbi17SessionsKey, key, key_bytes);

@@ -1,0 +1,184 @@
+/* batch.c - what worlds have done becomes true: several of them in one fenced transaction.
+ *
+ * The transaction guards lease and head of each world and compares both. A world that is fenced leaves the
+ * batch and the worker's memory; the others are submitted again, as all are after SAP_BUSY or
+ * SAP_CONFLICT. Any other definite failure aborts all.
+ *
+ * A commit does not wait for the disk: replies are read by readers of what is durable, and whoever sent an
+ * item has been told that it is in the inbox. The next batch is submitted when the last one is durable,
+ * so that handlers run while the disk writes, and one commit at most is under way. */
+#include "common/assert.h"
+#include "store/store_impl.h"
+#include "universe/worker_impl.h"
+
+enum { BATCH_BYTES = 16 << 20 }; /* after which a batch takes no further world */
+
+void batch_fill(SapWorker *worker)
+{
+    size_t bytes = 0;
+    SAP_ASSERT(worker->batch_state == BATCH_IDLE && worker->batch_count == 0);
+    while (worker->batch_count < worker->max_batch && bytes < BATCH_BYTES &&
+           worker->ready.first != NULL) {
+        HotWorld *world = worker->ready.first;
+        hot_list_remove(&worker->ready, world);
+        bytes += world->writes.bytes.len;
+        if (world->writes.list.len == 0) { /* nothing came of it */
+            (void)cycle_end(world, false);
+            worker_cycle_ended(worker, world, false);
+            continue;
+        }
+        world->state_now = HOT_SUBMITTED;
+        worker->batch[worker->batch_count++] = world;
+        worker->batch_state = BATCH_RUN;
+    }
+}
+
+void batch_end(SapWorker *worker, bool committed)
+{
+    Meters *meters = meters_of(worker);
+    while (worker->batch_count > 0) {
+        HotWorld *world = worker->batch[--worker->batch_count];
+        if (committed) {
+            worker->steps_unsure += world->steps;
+            worker->stats.rejected += world->rejected;
+            counter_add(meters->steps, world->steps);
+            counter_add(meters->rejected, world->rejected);
+        }
+        (void)cycle_end(world, committed);
+        worker_cycle_ended(worker, world, committed);
+    }
+    worker->stats.cycles += committed;
+    counter_add(meters->cycles, committed);
+    worker->batch_state = BATCH_IDLE;
+}
+
+int batch_settle(SapWorker *worker)
+{
+    uint64_t start_ns = clock_mono_ns(worker->universe->clock);
+    int rc =
+        worker->mark == 0 ? SAP_OK : sap_store_wait_durable(worker->universe->store, worker->mark);
+    if (rc == SAP_OK) {
+        histogram_record(meters_of(worker)->durable_ns,
+                         clock_mono_ns(worker->universe->clock) - start_ns);
+        worker->stats.steps += worker->steps_unsure;
+        worker->steps_unsure = 0;
+        worker->mark = 0;
+    }
+    return rc;
+}
+
+/* The transaction of a batch, and the world that was found fenced in it. */
+typedef struct Submission {
+    SapWorker *worker;
+    HotWorld *fenced;
+} Submission;
+
+static int submit_body(SapStoreTxn *store_txn, void *ctx)
+{
+    Submission *submission = (Submission *)ctx;
+    SapWorker *worker = submission->worker;
+    UniverseGuard guards[BATCH_WORLDS * JOURNAL_GUARDS];
+    WriteSet *sets[BATCH_WORLDS];
+    UniverseTxn txn;
+    submission->fenced = NULL;
+    for (uint32_t i = 0; i < worker->batch_count; i++) {
+        journal_guards(&worker->batch[i]->lease, &guards[(size_t)i * JOURNAL_GUARDS]);
+        sets[i] = &worker->batch[i]->writes;
+    }
+    int rc = universe_txn_start(&txn, store_txn, PARTY_HOLDER, guards,
+                                worker->batch_count * JOURNAL_GUARDS, NULL, 0);
+    for (uint32_t i = 0; rc == SAP_OK && i < worker->batch_count; i++) {
+        HotWorld *world = worker->batch[i];
+        rc = journal_check(&world->lease, store_txn, &world->head);
+        if (rc == SAP_FENCED) {
+            submission->fenced = world;
+        }
+    }
+    return rc == SAP_OK ? writes_apply(sets, worker->batch_count, &txn) : rc;
+}
+
+/* Those that were lost leave the batch. */
+static void drop_fenced(SapWorker *worker, HotWorld *fenced)
+{
+    if (fenced != NULL) {
+        worker_fence(worker, fenced);
+        return;
+    }
+    while (worker->batch_count > 0) { /* a row that must be there is gone */
+        worker_fence(worker, worker->batch[0]);
+    }
+}
+
+int batch_submit(SapWorker *worker)
+{
+    Meters *meters = meters_of(worker);
+    int rc = batch_settle(worker);
+    if (rc != SAP_OK) {
+        return rc; /* the batch stays */
+    }
+    do {
+        Submission submission = {worker, NULL};
+        bool unknown = false;
+        if (!session_may_work(&worker->session)) {
+            rc = SAP_FENCED; /* others may take over soon: what has run is not true any more */
+            break;
+        }
+        uint64_t start_ns = clock_mono_ns(worker->universe->clock);
+        rc = store_run_async(worker->universe->store, SAP_STORE_GUARDED, submit_body, &submission,
+                             &worker->mark, &unknown);
+        histogram_record(meters->commit_ns, clock_mono_ns(worker->universe->clock) - start_ns);
+        if (unknown) {
+            worker->batch_state = BATCH_UNKNOWN;
+            worker->stats.unknown++;
+            counter_add(meters->unknown, 1);
+            return rc;
+        }
+        if (rc == SAP_FENCED) {
+            drop_fenced(worker, submission.fenced);
+        }
+    } while (rc == SAP_FENCED && worker->batch_count > 0);
+    if (rc == SAP_BUSY || rc == SAP_CONFLICT) {
+        counter_add(meters->conflicts, 1);
+        return rc; /* the batch stays, and is submitted again */
+    }
+    batch_end(worker, rc == SAP_OK);
+    return rc == SAP_FENCED ? SAP_OK : rc;
+}
+
+int batch_resolve(SapWorker *worker)
+{
+    bool happened = false;
+    bool known = false;
+    /* The worlds share one transaction, so it is the same for all that are still this worker's. */
+    for (uint32_t i = 0; i < worker->batch_count;) {
+        HotWorld *world = worker->batch[i];
+        bool this_one = false;
+        if (world->steps == 0) { /* it moves no head: the others, or a second submission, decide */
+            i++;
+            continue;
+        }
+        int rc = journal_resolve(&world->lease, &world->head, &world->after, &this_one);
+        if (rc == SAP_FENCED) {
+            worker_fence(worker, world);
+            continue;
+        }
+        if (rc != SAP_OK) {
+            return rc;
+        }
+        if (known &&
+            happened != this_one) { /* a server that lost commits: this one starts afresh */
+            worker_fence(worker, world);
+            continue;
+        }
+        happened = this_one;
+        known = true;
+        i++;
+    }
+    if (known && happened) {
+        batch_end(worker, true);
+        worker->mark = 0; /* what was read is durable */
+        return batch_settle(worker);
+    }
+    worker->batch_state = worker->batch_count > 0 ? BATCH_RUN : BATCH_IDLE;
+    return SAP_OK;
+}
