@@ -126,7 +126,7 @@ const WitSchemaDbi wit_schema_dbis[] = {
      "universe", "active"},
     {35, "effects_inflight",
      "universe u32be; shard u8; seq list<u8> escaped",
-     "version 1; effect effect; token list<u8>; deadline-ns u64le; worker string; nonce list<u8>",
+     "version 1; effect effect; token list<u8>; claimed-ns u64le; deadline-ns u64le; policy retry; at-most-once bool; worker string; nonce list<u8>",
      "universe", "active"},
     {36, "effects_dedupe",
      "universe u32be; intent-hash list<u8> escaped",

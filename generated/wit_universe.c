@@ -198,6 +198,222 @@ int wit_universe_receipt_status_decode(const void *data, size_t len, WitUniverse
     return SAP_OK;
 }
 
+static void wit_universe_attempt_outcome_write(CodecWriter *w, const WitUniverseAttemptOutcome *v)
+{
+    codec_write_u8(w, *v);
+}
+
+static void wit_universe_attempt_outcome_read(CodecReader *r, WitUniverseAttemptOutcome *v)
+{
+    *v = codec_read_u8(r);
+}
+
+static int wit_universe_attempt_outcome_check(const WitUniverseAttemptOutcome *v, CodecError *error)
+{
+    return codec_blame(error, "enum attempt-outcome", "", codec_check_case(*v, 4, error));
+}
+
+bool wit_universe_attempt_outcome_equal(const WitUniverseAttemptOutcome *a, const WitUniverseAttemptOutcome *b)
+{
+    return *a == *b;
+}
+
+void wit_universe_attempt_outcome_free(WitUniverseAttemptOutcome *v)
+{
+    memset(v, 0, sizeof *v);
+}
+
+int wit_universe_attempt_outcome_validate(const WitUniverseAttemptOutcome *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    return wit_universe_attempt_outcome_check(v, error);
+}
+
+int wit_universe_attempt_outcome_encode(const WitUniverseAttemptOutcome *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_universe_attempt_outcome_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    codec_write_u8(&w, 1);
+    wit_universe_attempt_outcome_write(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_universe_attempt_outcome_decode(const void *data, size_t len, WitUniverseAttemptOutcome *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitUniverseAttemptOutcome v;
+
+    memset(&v, 0, sizeof v);
+    codec_read_version(&r, 1);
+    wit_universe_attempt_outcome_read(&r, &v);
+    codec_read_all(&r);
+    (void)codec_read_failed(&r, "enum attempt-outcome", "");
+    if (r.rc == SAP_OK) {
+        r.rc = wit_universe_attempt_outcome_check(&v, error);
+    }
+    if (r.rc != SAP_OK) {
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static void wit_universe_effect_attempt_write(CodecWriter *w, const WitUniverseEffectAttempt *v)
+{
+    uint8_t *at_begun_ns = codec_write_room(w, 17);
+    if (at_begun_ns != NULL) {
+        store_u64le(at_begun_ns + 0, (uint64_t)v->begun_ns);
+        store_u64le(at_begun_ns + 8, (uint64_t)v->ended_ns);
+        at_begun_ns[16] = (uint8_t)v->outcome;
+    }
+    codec_write_bytes(w, &v->code);
+}
+
+static void wit_universe_effect_attempt_read(CodecReader *r, WitUniverseEffectAttempt *v)
+{
+    const uint8_t *at_begun_ns = codec_read_run(r, 17);
+    if (at_begun_ns == NULL) {
+        static const CodecField fields[] = {{"begun-ns", 8}, {"ended-ns", 8}, {"outcome", 1}};
+        codec_read_no_run(r, "record effect-attempt", fields, 3);
+        return;
+    }
+    v->begun_ns = (uint64_t)load_u64le(at_begun_ns + 0);
+    v->ended_ns = (uint64_t)load_u64le(at_begun_ns + 8);
+    v->outcome = (WitUniverseAttemptOutcome)at_begun_ns[16];
+    codec_read_bytes(r, &v->code);
+    if (codec_read_failed(r, "record effect-attempt", "code")) {
+        return;
+    }
+}
+
+static int wit_universe_effect_attempt_check(const WitUniverseEffectAttempt *v, CodecError *error)
+{
+    int rc = wit_universe_attempt_outcome_check(&v->outcome, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record effect-attempt", "outcome", rc);
+    }
+    rc = codec_check_string(&v->code, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record effect-attempt", "code", rc);
+    }
+    {
+        bool bad = false;
+        bool holds = (codec_number_compare(codec_number_u(v->code.len), codec_number_u(UINT64_C(64))) <= 0);
+        if (bad || !holds) {
+            return codec_broken(error, "record effect-attempt", "code", "len(value) <= 64");
+        }
+    }
+    return SAP_OK;
+}
+
+bool wit_universe_effect_attempt_equal(const WitUniverseEffectAttempt *a, const WitUniverseEffectAttempt *b)
+{
+    return a->begun_ns == b->begun_ns &&
+           a->ended_ns == b->ended_ns &&
+           wit_universe_attempt_outcome_equal(&a->outcome, &b->outcome) &&
+           codec_bytes_equal(&a->code, &b->code);
+}
+
+void wit_universe_effect_attempt_free(WitUniverseEffectAttempt *v)
+{
+    codec_bytes_free(&v->code);
+    memset(v, 0, sizeof *v);
+}
+
+int wit_universe_effect_attempt_validate(const WitUniverseEffectAttempt *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    return wit_universe_effect_attempt_check(v, error);
+}
+
+int wit_universe_effect_attempt_encode(const WitUniverseEffectAttempt *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_universe_effect_attempt_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    codec_write_u8(&w, 1);
+    wit_universe_effect_attempt_write(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_universe_effect_attempt_decode(const void *data, size_t len, WitUniverseEffectAttempt *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitUniverseEffectAttempt v;
+
+    memset(&v, 0, sizeof v);
+    codec_read_version(&r, 1);
+    wit_universe_effect_attempt_read(&r, &v);
+    (void)codec_read_failed(&r, "record effect-attempt", "");
+    if (r.rc == SAP_OK) {
+        r.rc = wit_universe_effect_attempt_check(&v, error);
+    }
+    if (r.rc != SAP_OK) {
+        wit_universe_effect_attempt_free(&v);
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static void wit_universe_list_effect_attempt_write(CodecWriter *w, const WitUniverseListEffectAttempt *v)
+{
+    codec_write_u32(w, v->count);
+    for (uint32_t i = 0; i < v->count; i++) {
+        wit_universe_effect_attempt_write(w, &v->items[i]);
+    }
+}
+
+static void wit_universe_list_effect_attempt_read(CodecReader *r, WitUniverseListEffectAttempt *v)
+{
+    v->items = codec_read_items(r, 21, sizeof *v->items, &v->count);
+    for (uint32_t i = 0; i < v->count && r->rc == SAP_OK; i++) {
+        wit_universe_effect_attempt_read(r, &v->items[i]);
+    }
+}
+
+static int wit_universe_list_effect_attempt_check(const WitUniverseListEffectAttempt *v, CodecError *error)
+{
+    for (uint32_t i = 0; i < v->count; i++) {
+        int rc = wit_universe_effect_attempt_check(&v->items[i], error);
+        if (rc != SAP_OK) {
+            return rc;
+        }
+    }
+    return SAP_OK;
+}
+
+static bool wit_universe_list_effect_attempt_equal(const WitUniverseListEffectAttempt *a, const WitUniverseListEffectAttempt *b)
+{
+    if (a->count != b->count) {
+        return false;
+    }
+    for (uint32_t i = 0; i < a->count; i++) {
+        if (!(wit_universe_effect_attempt_equal(&a->items[i], &b->items[i]))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void wit_universe_list_effect_attempt_free(WitUniverseListEffectAttempt *v)
+{
+    for (uint32_t i = 0; i < v->count; i++) {
+        wit_universe_effect_attempt_free(&v->items[i]);
+    }
+    codec_items_free(v->items, v->count, sizeof *v->items);
+    memset(v, 0, sizeof *v);
+}
+
 static void wit_universe_inbox_item_write(CodecWriter *w, const WitUniverseInboxItem *v)
 {
     wit_universe_item_kind_write(w, &v->kind);
@@ -216,6 +432,8 @@ static void wit_universe_inbox_item_write(CodecWriter *w, const WitUniverseInbox
     codec_write_bytes(w, &v->trace_parent);
     codec_write_u64(w, v->time_ns);
     codec_write_u8(w, v->replayed);
+    codec_write_bytes(w, &v->code);
+    wit_universe_list_effect_attempt_write(w, &v->attempts);
 }
 
 static void wit_universe_inbox_item_read(CodecReader *r, WitUniverseInboxItem *v)
@@ -282,6 +500,14 @@ static void wit_universe_inbox_item_read(CodecReader *r, WitUniverseInboxItem *v
     }
     v->replayed = codec_read_bool(r);
     if (codec_read_failed(r, "record inbox-item", "replayed")) {
+        return;
+    }
+    codec_read_bytes(r, &v->code);
+    if (codec_read_failed(r, "record inbox-item", "code")) {
+        return;
+    }
+    wit_universe_list_effect_attempt_read(r, &v->attempts);
+    if (codec_read_failed(r, "record inbox-item", "attempts")) {
         return;
     }
 }
@@ -398,6 +624,21 @@ static int wit_universe_inbox_item_check(const WitUniverseInboxItem *v, CodecErr
             return codec_broken(error, "record inbox-item", "trace-parent", "len(value) <= 128");
         }
     }
+    rc = codec_check_string(&v->code, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record inbox-item", "code", rc);
+    }
+    {
+        bool bad = false;
+        bool holds = (codec_number_compare(codec_number_u(v->code.len), codec_number_u(UINT64_C(64))) <= 0);
+        if (bad || !holds) {
+            return codec_broken(error, "record inbox-item", "code", "len(value) <= 64");
+        }
+    }
+    rc = wit_universe_list_effect_attempt_check(&v->attempts, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record inbox-item", "attempts", rc);
+    }
     {
         bool bad = false;
         bool holds = ((codec_number_compare(codec_number_u(v->blob.len), codec_number_u(UINT64_C(0))) == 0) || (codec_number_compare(codec_number_u(v->payload.len), codec_number_u(UINT64_C(0))) == 0));
@@ -425,7 +666,9 @@ bool wit_universe_inbox_item_equal(const WitUniverseInboxItem *a, const WitUnive
            codec_bytes_equal(&a->blob, &b->blob) &&
            codec_bytes_equal(&a->trace_parent, &b->trace_parent) &&
            a->time_ns == b->time_ns &&
-           a->replayed == b->replayed;
+           a->replayed == b->replayed &&
+           codec_bytes_equal(&a->code, &b->code) &&
+           wit_universe_list_effect_attempt_equal(&a->attempts, &b->attempts);
 }
 
 void wit_universe_inbox_item_free(WitUniverseInboxItem *v)
@@ -440,6 +683,8 @@ void wit_universe_inbox_item_free(WitUniverseInboxItem *v)
     codec_bytes_free(&v->payload);
     codec_bytes_free(&v->blob);
     codec_bytes_free(&v->trace_parent);
+    codec_bytes_free(&v->code);
+    wit_universe_list_effect_attempt_free(&v->attempts);
     memset(v, 0, sizeof *v);
 }
 
@@ -4842,6 +5087,18 @@ static void wit_universe_retry_read(CodecReader *r, WitUniverseRetry *v)
     v->timeout_ns = (uint64_t)load_u64le(at_attempts + 24);
 }
 
+static int wit_universe_retry_check(const WitUniverseRetry *v, CodecError *error)
+{
+    {
+        bool bad = false;
+        bool holds = (codec_number_compare(codec_number_u(v->attempts), codec_number_u(UINT64_C(100))) <= 0);
+        if (bad || !holds) {
+            return codec_broken(error, "record retry", "", "attempts <= 100");
+        }
+    }
+    return SAP_OK;
+}
+
 bool wit_universe_retry_equal(const WitUniverseRetry *a, const WitUniverseRetry *b)
 {
     return a->attempts == b->attempts &&
@@ -4861,8 +5118,7 @@ int wit_universe_retry_validate(const WitUniverseRetry *v, CodecError *error)
     if (error != NULL) {
         error->text[0] = '\0';
     }
-    (void)v;
-    return SAP_OK;
+    return wit_universe_retry_check(v, error);
 }
 
 int wit_universe_retry_encode(const WitUniverseRetry *v, Buf *buf, CodecError *error)
@@ -4886,6 +5142,9 @@ int wit_universe_retry_decode(const void *data, size_t len, WitUniverseRetry *v_
     codec_read_version(&r, 1);
     wit_universe_retry_read(&r, &v);
     (void)codec_read_failed(&r, "record retry", "");
+    if (r.rc == SAP_OK) {
+        r.rc = wit_universe_retry_check(&v, error);
+    }
     if (r.rc != SAP_OK) {
         return r.rc;
     }
@@ -4911,6 +5170,7 @@ static void wit_universe_effect_write(CodecWriter *w, const WitUniverseEffect *v
     codec_write_u64(w, v->enqueued_at_ns);
     wit_universe_retry_write(w, &v->retry);
     codec_write_u32(w, v->attempt);
+    wit_universe_list_effect_attempt_write(w, &v->attempts);
 }
 
 static void wit_universe_effect_read(CodecReader *r, WitUniverseEffect *v)
@@ -4961,6 +5221,10 @@ static void wit_universe_effect_read(CodecReader *r, WitUniverseEffect *v)
     }
     v->attempt = codec_read_u32(r);
     if (codec_read_failed(r, "record effect", "attempt")) {
+        return;
+    }
+    wit_universe_list_effect_attempt_read(r, &v->attempts);
+    if (codec_read_failed(r, "record effect", "attempts")) {
         return;
     }
 }
@@ -5025,6 +5289,14 @@ static int wit_universe_effect_check(const WitUniverseEffect *v, CodecError *err
             return codec_broken(error, "record effect", "policy-context-hash", "len(value) == 32");
         }
     }
+    rc = wit_universe_retry_check(&v->retry, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record effect", "retry", rc);
+    }
+    rc = wit_universe_list_effect_attempt_check(&v->attempts, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record effect", "attempts", rc);
+    }
     return SAP_OK;
 }
 
@@ -5041,7 +5313,8 @@ bool wit_universe_effect_equal(const WitUniverseEffect *a, const WitUniverseEffe
            codec_bytes_equal(&a->policy_context_hash, &b->policy_context_hash) &&
            a->enqueued_at_ns == b->enqueued_at_ns &&
            wit_universe_retry_equal(&a->retry, &b->retry) &&
-           a->attempt == b->attempt;
+           a->attempt == b->attempt &&
+           wit_universe_list_effect_attempt_equal(&a->attempts, &b->attempts);
 }
 
 void wit_universe_effect_free(WitUniverseEffect *v)
@@ -5053,6 +5326,7 @@ void wit_universe_effect_free(WitUniverseEffect *v)
     codec_bytes_free(&v->blob);
     codec_bytes_free(&v->origin_name);
     codec_bytes_free(&v->policy_context_hash);
+    wit_universe_list_effect_attempt_free(&v->attempts);
     memset(v, 0, sizeof *v);
 }
 
@@ -5371,7 +5645,13 @@ static void wit_universe_dbi35_effects_inflight_value_write(CodecWriter *w, cons
 {
     wit_universe_effect_write(w, &v->effect);
     codec_write_bytes(w, &v->token);
-    codec_write_u64(w, v->deadline_ns);
+    uint8_t *at_claimed_ns = codec_write_room(w, 16);
+    if (at_claimed_ns != NULL) {
+        store_u64le(at_claimed_ns + 0, (uint64_t)v->claimed_ns);
+        store_u64le(at_claimed_ns + 8, (uint64_t)v->deadline_ns);
+    }
+    wit_universe_retry_write(w, &v->policy);
+    codec_write_u8(w, v->at_most_once);
     codec_write_bytes(w, &v->worker);
     codec_write_bytes(w, &v->nonce);
 }
@@ -5386,8 +5666,20 @@ static void wit_universe_dbi35_effects_inflight_value_read(CodecReader *r, WitUn
     if (codec_read_failed(r, "record dbi35-effects-inflight-value", "token")) {
         return;
     }
-    v->deadline_ns = codec_read_u64(r);
-    if (codec_read_failed(r, "record dbi35-effects-inflight-value", "deadline-ns")) {
+    const uint8_t *at_claimed_ns = codec_read_run(r, 16);
+    if (at_claimed_ns == NULL) {
+        static const CodecField fields[] = {{"claimed-ns", 8}, {"deadline-ns", 8}};
+        codec_read_no_run(r, "record dbi35-effects-inflight-value", fields, 2);
+        return;
+    }
+    v->claimed_ns = (uint64_t)load_u64le(at_claimed_ns + 0);
+    v->deadline_ns = (uint64_t)load_u64le(at_claimed_ns + 8);
+    wit_universe_retry_read(r, &v->policy);
+    if (codec_read_failed(r, "record dbi35-effects-inflight-value", "policy")) {
+        return;
+    }
+    v->at_most_once = codec_read_bool(r);
+    if (codec_read_failed(r, "record dbi35-effects-inflight-value", "at-most-once")) {
         return;
     }
     codec_read_bytes(r, &v->worker);
@@ -5412,6 +5704,10 @@ static int wit_universe_dbi35_effects_inflight_value_check(const WitUniverseDbi3
         if (bad || !holds) {
             return codec_broken(error, "record dbi35-effects-inflight-value", "token", "len(value) == 16");
         }
+    }
+    rc = wit_universe_retry_check(&v->policy, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record dbi35-effects-inflight-value", "policy", rc);
     }
     rc = codec_check_string(&v->worker, error);
     if (rc != SAP_OK) {
@@ -5438,7 +5734,10 @@ bool wit_universe_dbi35_effects_inflight_value_equal(const WitUniverseDbi35Effec
 {
     return wit_universe_effect_equal(&a->effect, &b->effect) &&
            codec_bytes_equal(&a->token, &b->token) &&
+           a->claimed_ns == b->claimed_ns &&
            a->deadline_ns == b->deadline_ns &&
+           wit_universe_retry_equal(&a->policy, &b->policy) &&
+           a->at_most_once == b->at_most_once &&
            codec_bytes_equal(&a->worker, &b->worker) &&
            codec_bytes_equal(&a->nonce, &b->nonce);
 }
@@ -7455,6 +7754,10 @@ static int wit_universe_dbi45_kinds_value_check(const WitUniverseDbi45KindsValue
         if (bad || !holds) {
             return codec_broken(error, "record dbi45-kinds-value", "nonce", "len(value) == 16");
         }
+    }
+    int rc = wit_universe_retry_check(&v->retry, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record dbi45-kinds-value", "retry", rc);
     }
     return SAP_OK;
 }

@@ -40,6 +40,28 @@ enum {
 };
 typedef uint8_t WitUniverseReceiptStatus;
 
+/* How an attempt of an effect ended. lost: its claim ran out, and nobody knows what it has done. */
+enum {
+    WIT_UNIVERSE_ATTEMPT_OUTCOME_OK = 0,
+    WIT_UNIVERSE_ATTEMPT_OUTCOME_ERROR = 1,
+    WIT_UNIVERSE_ATTEMPT_OUTCOME_TIMEOUT = 2,
+    WIT_UNIVERSE_ATTEMPT_OUTCOME_LOST = 3,
+};
+typedef uint8_t WitUniverseAttemptOutcome;
+
+/* One attempt of an effect: a claim, from its commit to its end. */
+typedef struct WitUniverseEffectAttempt {
+    uint64_t begun_ns;
+    uint64_t ended_ns;
+    WitUniverseAttemptOutcome outcome;
+    CodecBytes code; /* What the adapter says of it, such as http_503. Empty: nothing. */
+} WitUniverseEffectAttempt;
+
+typedef struct WitUniverseListEffectAttempt {
+    WitUniverseEffectAttempt *items;
+    uint32_t count;
+} WitUniverseListEffectAttempt;
+
 /* Something that a world's handler will be called with, once. */
 typedef struct WitUniverseInboxItem {
     WitUniverseItemKind kind;
@@ -58,6 +80,8 @@ typedef struct WitUniverseInboxItem {
     CodecBytes trace_parent; /* W3C trace context, or empty. */
     uint64_t time_ns; /* Due time when it was sent. */
     bool replayed; /* It comes back from the dead letters. */
+    CodecBytes code; /* Of a receipt that is not ok: why, such as no_adapter. Empty: nothing is known. */
+    WitUniverseListEffectAttempt attempts; /* Of the receipt of an effect: its attempts, in the order of their claims. */
 } WitUniverseInboxItem;
 
 /* item: the handler ran. rejected: it refused the item for good, or failed too often, and the item is a dead letter. duplicate: the item answers an intent that is no longer outstanding. */
@@ -386,13 +410,13 @@ typedef struct WitUniverseDbi33SegmentsValue {
     CodecBytes blob;
 } WitUniverseDbi33SegmentsValue;
 
-/* When an effect is tried again. */
+/* When an effect is tried again. In an effect, a field of 0 is that of its kind. */
 typedef struct WitUniverseRetry {
-    uint32_t attempts;
-    uint64_t first_ns;
-    uint32_t factor; /* In hundredths: 200 doubles it each time. */
-    uint64_t cap_ns;
-    uint64_t timeout_ns;
+    uint32_t attempts; /* In all. */
+    uint64_t first_ns; /* Between the first attempt and the second. */
+    uint32_t factor; /* By which each pause is longer than the one before, in hundredths: 200 doubles it. */
+    uint64_t cap_ns; /* Of the longest pause. */
+    uint64_t timeout_ns; /* Of one attempt. */
 } WitUniverseRetry;
 
 /* Something to be done outside for a world. */
@@ -408,7 +432,8 @@ typedef struct WitUniverseEffect {
     CodecBytes policy_context_hash;
     uint64_t enqueued_at_ns;
     WitUniverseRetry retry;
-    uint32_t attempt; /* Attempts so far. */
+    uint32_t attempt; /* Claims so far. */
+    WitUniverseListEffectAttempt attempts; /* Those that have ended. */
 } WitUniverseEffect;
 
 /* Effects that wait, for their time or for an adapter. */
@@ -434,11 +459,15 @@ typedef struct WitUniverseDbi35EffectsInflightKey {
 typedef struct WitUniverseDbi35EffectsInflightValue {
     WitUniverseEffect effect;
     CodecBytes token; /* Drawn for this claim: an acknowledgement names it. */
-    uint64_t deadline_ns;
+    uint64_t claimed_ns;
+    uint64_t deadline_ns; /* The claim is renewed by then, or it is lost. */
+    WitUniverseRetry policy; /* Of the effect and its kind, without zeros. */
+    bool at_most_once; /* A lost claim is the end of the effect. */
     CodecBytes worker; /* The adapter's worker, and the nonce of its session. */
     CodecBytes nonce;
 } WitUniverseDbi35EffectsInflightValue;
 
+/* cancelled: an inflight effect whose receipt nobody wants. */
 enum {
     WIT_UNIVERSE_DISPATCH_STATUS_PENDING = 0,
     WIT_UNIVERSE_DISPATCH_STATUS_INFLIGHT = 1,
@@ -456,7 +485,7 @@ typedef struct WitUniverseDbi36EffectsDedupeKey {
 typedef struct WitUniverseDbi36EffectsDedupeValue {
     WitUniverseDispatchStatus status;
     CodecBytes world;
-    uint32_t table; /* The table and the key of its row now. */
+    uint32_t table; /* The table and the key of its row now; of a complete effect, of its receipt in the inbox. */
     CodecBytes key;
 } WitUniverseDbi36EffectsDedupeValue;
 
@@ -633,6 +662,18 @@ int wit_universe_receipt_status_decode(const void *data, size_t len, WitUniverse
 int wit_universe_receipt_status_validate(const WitUniverseReceiptStatus *v, CodecError *error);
 bool wit_universe_receipt_status_equal(const WitUniverseReceiptStatus *a, const WitUniverseReceiptStatus *b);
 void wit_universe_receipt_status_free(WitUniverseReceiptStatus *v);
+
+int wit_universe_attempt_outcome_encode(const WitUniverseAttemptOutcome *v, Buf *buf, CodecError *error);
+int wit_universe_attempt_outcome_decode(const void *data, size_t len, WitUniverseAttemptOutcome *v_out, CodecError *error);
+int wit_universe_attempt_outcome_validate(const WitUniverseAttemptOutcome *v, CodecError *error);
+bool wit_universe_attempt_outcome_equal(const WitUniverseAttemptOutcome *a, const WitUniverseAttemptOutcome *b);
+void wit_universe_attempt_outcome_free(WitUniverseAttemptOutcome *v);
+
+int wit_universe_effect_attempt_encode(const WitUniverseEffectAttempt *v, Buf *buf, CodecError *error);
+int wit_universe_effect_attempt_decode(const void *data, size_t len, WitUniverseEffectAttempt *v_out, CodecError *error);
+int wit_universe_effect_attempt_validate(const WitUniverseEffectAttempt *v, CodecError *error);
+bool wit_universe_effect_attempt_equal(const WitUniverseEffectAttempt *a, const WitUniverseEffectAttempt *b);
+void wit_universe_effect_attempt_free(WitUniverseEffectAttempt *v);
 
 int wit_universe_inbox_item_encode(const WitUniverseInboxItem *v, Buf *buf, CodecError *error);
 int wit_universe_inbox_item_decode(const void *data, size_t len, WitUniverseInboxItem *v_out, CodecError *error);

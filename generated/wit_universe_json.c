@@ -202,6 +202,167 @@ int wit_universe_receipt_status_from_json(const json_t *json, WitUniverseReceipt
     return SAP_OK;
 }
 
+static const char *const wit_universe_attempt_outcome_names[] = {
+    "ok",
+    "error",
+    "timeout",
+    "lost",
+};
+
+static json_t *wit_universe_attempt_outcome_write_json(const WitUniverseAttemptOutcome *v)
+{
+    return json_string(wit_universe_attempt_outcome_names[*v]);
+}
+
+static int wit_universe_attempt_outcome_read_json(const json_t *json, WitUniverseAttemptOutcome *v, CodecError *error)
+{
+    uint32_t number = 0;
+    int rc = codec_json_read_case(json, wit_universe_attempt_outcome_names, 4, &number, error);
+
+    *v = (WitUniverseAttemptOutcome)number;
+    return rc;
+}
+
+int wit_universe_attempt_outcome_to_json(const WitUniverseAttemptOutcome *v, json_t **json_out, CodecError *error)
+{
+    int rc = wit_universe_attempt_outcome_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    json_t *json = wit_universe_attempt_outcome_write_json(v);
+    if (json == NULL) {
+        return SAP_NOMEM;
+    }
+    *json_out = json;
+    return SAP_OK;
+}
+
+int wit_universe_attempt_outcome_from_json(const json_t *json, WitUniverseAttemptOutcome *v_out, CodecError *error)
+{
+    WitUniverseAttemptOutcome v;
+
+    memset(&v, 0, sizeof v);
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    int rc = wit_universe_attempt_outcome_read_json(json, &v, error);
+    (void)codec_blame(error, "enum attempt-outcome", "", rc);
+    if (rc == SAP_OK) {
+        rc = wit_universe_attempt_outcome_validate(&v, error);
+    }
+    if (rc != SAP_OK) {
+        wit_universe_attempt_outcome_free(&v);
+        return rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static const char *const wit_universe_effect_attempt_names[] = {
+    "begun-ns",
+    "ended-ns",
+    "outcome",
+    "code",
+};
+
+static json_t *wit_universe_effect_attempt_write_json(const WitUniverseEffectAttempt *v)
+{
+    json_t *json = json_object();
+    bool ok = json != NULL;
+
+    ok = ok && codec_json_add(json, "begun-ns", codec_json_unsigned(v->begun_ns));
+    ok = ok && codec_json_add(json, "ended-ns", codec_json_unsigned(v->ended_ns));
+    ok = ok && codec_json_add(json, "outcome", wit_universe_attempt_outcome_write_json(&v->outcome));
+    ok = ok && codec_json_add(json, "code", codec_json_string(&v->code));
+    return codec_json_done(json, ok);
+}
+
+static int wit_universe_effect_attempt_read_json(const json_t *json, WitUniverseEffectAttempt *v, CodecError *error)
+{
+    int rc = codec_json_read_fields(json, wit_universe_effect_attempt_names, 4, error);
+    if (rc == SAP_OK) {
+        rc = read_u64(json_object_get(json, "begun-ns"), &v->begun_ns, error);
+        (void)codec_blame(error, "record effect-attempt", "begun-ns", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = read_u64(json_object_get(json, "ended-ns"), &v->ended_ns, error);
+        (void)codec_blame(error, "record effect-attempt", "ended-ns", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = wit_universe_attempt_outcome_read_json(json_object_get(json, "outcome"), &v->outcome, error);
+        (void)codec_blame(error, "record effect-attempt", "outcome", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = codec_json_read_string(json_object_get(json, "code"), &v->code, error);
+        (void)codec_blame(error, "record effect-attempt", "code", rc);
+    }
+    return rc;
+}
+
+int wit_universe_effect_attempt_to_json(const WitUniverseEffectAttempt *v, json_t **json_out, CodecError *error)
+{
+    int rc = wit_universe_effect_attempt_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    json_t *json = wit_universe_effect_attempt_write_json(v);
+    if (json == NULL) {
+        return SAP_NOMEM;
+    }
+    *json_out = json;
+    return SAP_OK;
+}
+
+int wit_universe_effect_attempt_from_json(const json_t *json, WitUniverseEffectAttempt *v_out, CodecError *error)
+{
+    WitUniverseEffectAttempt v;
+
+    memset(&v, 0, sizeof v);
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    int rc = wit_universe_effect_attempt_read_json(json, &v, error);
+    (void)codec_blame(error, "record effect-attempt", "", rc);
+    if (rc == SAP_OK) {
+        rc = wit_universe_effect_attempt_validate(&v, error);
+    }
+    if (rc != SAP_OK) {
+        wit_universe_effect_attempt_free(&v);
+        return rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static json_t *wit_universe_list_effect_attempt_write_json(const WitUniverseListEffectAttempt *v)
+{
+    json_t *json = json_array();
+    bool ok = json != NULL;
+
+    for (uint32_t i = 0; i < v->count && ok; i++) {
+        ok = codec_json_append(json, wit_universe_effect_attempt_write_json(&v->items[i]));
+    }
+    return codec_json_done(json, ok);
+}
+
+static int wit_universe_list_effect_attempt_read_json(const json_t *json, WitUniverseListEffectAttempt *v, CodecError *error)
+{
+    uint32_t count = 0;
+    int rc = codec_json_read_array(json, &count, error);
+    if (rc != SAP_OK || count == 0) {
+        return rc;
+    }
+    v->items = codec_items_new(count, sizeof *v->items);
+    if (v->items == NULL) {
+        return SAP_NOMEM;
+    }
+    v->count = count;
+    for (uint32_t i = 0; i < count && rc == SAP_OK; i++) {
+        rc = wit_universe_effect_attempt_read_json(json_array_get(json, i), &v->items[i], error);
+    }
+    return rc;
+}
+
 static const char *const wit_universe_inbox_item_names[] = {
     "kind",
     "name",
@@ -219,6 +380,8 @@ static const char *const wit_universe_inbox_item_names[] = {
     "trace-parent",
     "time-ns",
     "replayed",
+    "code",
+    "attempts",
 };
 
 static json_t *wit_universe_inbox_item_write_json(const WitUniverseInboxItem *v)
@@ -242,12 +405,14 @@ static json_t *wit_universe_inbox_item_write_json(const WitUniverseInboxItem *v)
     ok = ok && codec_json_add(json, "trace-parent", codec_json_string(&v->trace_parent));
     ok = ok && codec_json_add(json, "time-ns", codec_json_unsigned(v->time_ns));
     ok = ok && codec_json_add(json, "replayed", json_boolean(v->replayed));
+    ok = ok && codec_json_add(json, "code", codec_json_string(&v->code));
+    ok = ok && codec_json_add(json, "attempts", wit_universe_list_effect_attempt_write_json(&v->attempts));
     return codec_json_done(json, ok);
 }
 
 static int wit_universe_inbox_item_read_json(const json_t *json, WitUniverseInboxItem *v, CodecError *error)
 {
-    int rc = codec_json_read_fields(json, wit_universe_inbox_item_names, 16, error);
+    int rc = codec_json_read_fields(json, wit_universe_inbox_item_names, 18, error);
     if (rc == SAP_OK) {
         rc = wit_universe_item_kind_read_json(json_object_get(json, "kind"), &v->kind, error);
         (void)codec_blame(error, "record inbox-item", "kind", rc);
@@ -311,6 +476,14 @@ static int wit_universe_inbox_item_read_json(const json_t *json, WitUniverseInbo
     if (rc == SAP_OK) {
         rc = codec_json_read_bool(json_object_get(json, "replayed"), &v->replayed, error);
         (void)codec_blame(error, "record inbox-item", "replayed", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = codec_json_read_string(json_object_get(json, "code"), &v->code, error);
+        (void)codec_blame(error, "record inbox-item", "code", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = wit_universe_list_effect_attempt_read_json(json_object_get(json, "attempts"), &v->attempts, error);
+        (void)codec_blame(error, "record inbox-item", "attempts", rc);
     }
     return rc;
 }
@@ -3589,6 +3762,7 @@ static const char *const wit_universe_effect_names[] = {
     "enqueued-at-ns",
     "retry",
     "attempt",
+    "attempts",
 };
 
 static json_t *wit_universe_effect_write_json(const WitUniverseEffect *v)
@@ -3608,12 +3782,13 @@ static json_t *wit_universe_effect_write_json(const WitUniverseEffect *v)
     ok = ok && codec_json_add(json, "enqueued-at-ns", codec_json_unsigned(v->enqueued_at_ns));
     ok = ok && codec_json_add(json, "retry", wit_universe_retry_write_json(&v->retry));
     ok = ok && codec_json_add(json, "attempt", codec_json_unsigned(v->attempt));
+    ok = ok && codec_json_add(json, "attempts", wit_universe_list_effect_attempt_write_json(&v->attempts));
     return codec_json_done(json, ok);
 }
 
 static int wit_universe_effect_read_json(const json_t *json, WitUniverseEffect *v, CodecError *error)
 {
-    int rc = codec_json_read_fields(json, wit_universe_effect_names, 12, error);
+    int rc = codec_json_read_fields(json, wit_universe_effect_names, 13, error);
     if (rc == SAP_OK) {
         rc = codec_json_read_string(json_object_get(json, "world"), &v->world, error);
         (void)codec_blame(error, "record effect", "world", rc);
@@ -3661,6 +3836,10 @@ static int wit_universe_effect_read_json(const json_t *json, WitUniverseEffect *
     if (rc == SAP_OK) {
         rc = read_u32(json_object_get(json, "attempt"), &v->attempt, error);
         (void)codec_blame(error, "record effect", "attempt", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = wit_universe_list_effect_attempt_read_json(json_object_get(json, "attempts"), &v->attempts, error);
+        (void)codec_blame(error, "record effect", "attempts", rc);
     }
     return rc;
 }
@@ -3913,7 +4092,10 @@ int wit_universe_dbi35_effects_inflight_key_from_json(const json_t *json, WitUni
 static const char *const wit_universe_dbi35_effects_inflight_value_names[] = {
     "effect",
     "token",
+    "claimed-ns",
     "deadline-ns",
+    "policy",
+    "at-most-once",
     "worker",
     "nonce",
 };
@@ -3925,7 +4107,10 @@ static json_t *wit_universe_dbi35_effects_inflight_value_write_json(const WitUni
 
     ok = ok && codec_json_add(json, "effect", wit_universe_effect_write_json(&v->effect));
     ok = ok && codec_json_add(json, "token", codec_json_bytes(&v->token));
+    ok = ok && codec_json_add(json, "claimed-ns", codec_json_unsigned(v->claimed_ns));
     ok = ok && codec_json_add(json, "deadline-ns", codec_json_unsigned(v->deadline_ns));
+    ok = ok && codec_json_add(json, "policy", wit_universe_retry_write_json(&v->policy));
+    ok = ok && codec_json_add(json, "at-most-once", json_boolean(v->at_most_once));
     ok = ok && codec_json_add(json, "worker", codec_json_string(&v->worker));
     ok = ok && codec_json_add(json, "nonce", codec_json_bytes(&v->nonce));
     return codec_json_done(json, ok);
@@ -3933,7 +4118,7 @@ static json_t *wit_universe_dbi35_effects_inflight_value_write_json(const WitUni
 
 static int wit_universe_dbi35_effects_inflight_value_read_json(const json_t *json, WitUniverseDbi35EffectsInflightValue *v, CodecError *error)
 {
-    int rc = codec_json_read_fields(json, wit_universe_dbi35_effects_inflight_value_names, 5, error);
+    int rc = codec_json_read_fields(json, wit_universe_dbi35_effects_inflight_value_names, 8, error);
     if (rc == SAP_OK) {
         rc = wit_universe_effect_read_json(json_object_get(json, "effect"), &v->effect, error);
         (void)codec_blame(error, "record dbi35-effects-inflight-value", "effect", rc);
@@ -3943,8 +4128,20 @@ static int wit_universe_dbi35_effects_inflight_value_read_json(const json_t *jso
         (void)codec_blame(error, "record dbi35-effects-inflight-value", "token", rc);
     }
     if (rc == SAP_OK) {
+        rc = read_u64(json_object_get(json, "claimed-ns"), &v->claimed_ns, error);
+        (void)codec_blame(error, "record dbi35-effects-inflight-value", "claimed-ns", rc);
+    }
+    if (rc == SAP_OK) {
         rc = read_u64(json_object_get(json, "deadline-ns"), &v->deadline_ns, error);
         (void)codec_blame(error, "record dbi35-effects-inflight-value", "deadline-ns", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = wit_universe_retry_read_json(json_object_get(json, "policy"), &v->policy, error);
+        (void)codec_blame(error, "record dbi35-effects-inflight-value", "policy", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = codec_json_read_bool(json_object_get(json, "at-most-once"), &v->at_most_once, error);
+        (void)codec_blame(error, "record dbi35-effects-inflight-value", "at-most-once", rc);
     }
     if (rc == SAP_OK) {
         rc = codec_json_read_string(json_object_get(json, "worker"), &v->worker, error);

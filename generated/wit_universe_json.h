@@ -18,6 +18,12 @@ int wit_universe_item_kind_from_json(const json_t *json, WitUniverseItemKind *v_
 int wit_universe_receipt_status_to_json(const WitUniverseReceiptStatus *v, json_t **json_out, CodecError *error);
 int wit_universe_receipt_status_from_json(const json_t *json, WitUniverseReceiptStatus *v_out, CodecError *error);
 
+int wit_universe_attempt_outcome_to_json(const WitUniverseAttemptOutcome *v, json_t **json_out, CodecError *error);
+int wit_universe_attempt_outcome_from_json(const json_t *json, WitUniverseAttemptOutcome *v_out, CodecError *error);
+
+int wit_universe_effect_attempt_to_json(const WitUniverseEffectAttempt *v, json_t **json_out, CodecError *error);
+int wit_universe_effect_attempt_from_json(const json_t *json, WitUniverseEffectAttempt *v_out, CodecError *error);
+
 int wit_universe_inbox_item_to_json(const WitUniverseInboxItem *v, json_t **json_out, CodecError *error);
 int wit_universe_inbox_item_from_json(const json_t *json, WitUniverseInboxItem *v_out, CodecError *error);
 

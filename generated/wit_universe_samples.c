@@ -26,6 +26,66 @@ static void wit_universe_receipt_status_random(Choice *choice, WitUniverseReceip
 
 SAMPLE_TYPE(wit_universe_receipt_status, WitUniverseReceiptStatus)
 
+static void wit_universe_attempt_outcome_random(Choice *choice, WitUniverseAttemptOutcome *v)
+{
+    *v = (WitUniverseAttemptOutcome)choice_below(choice, 4);
+}
+
+SAMPLE_TYPE(wit_universe_attempt_outcome, WitUniverseAttemptOutcome)
+
+static void wit_universe_effect_attempt_random(Choice *choice, WitUniverseEffectAttempt *v)
+{
+    v->begun_ns = (uint64_t)sample_number(choice);
+    v->ended_ns = (uint64_t)sample_number(choice);
+    wit_universe_attempt_outcome_random(choice, &v->outcome);
+    sample_string(choice, &v->code);
+    switch (choice_below(choice, 16)) {
+    case 0:
+        sample_length(&v->code, 64);
+        break;
+    case 1:
+        sample_length(&v->code, 63);
+        break;
+    default:
+        sample_length(&v->code, 64);
+        break;
+    case 15:
+        break;
+    }
+}
+
+static bool wit_universe_effect_attempt_edge(void *any, size_t i, const char **refinement)
+{
+    WitUniverseEffectAttempt *v = any;
+
+    switch (i) {
+    case 0:
+        *refinement = "len(value) <= 64";
+        sample_length(&v->code, 64);
+        return true;
+    case 1:
+        *refinement = "len(value) <= 64";
+        sample_length(&v->code, 63);
+        return true;
+    case 2:
+        *refinement = "len(value) <= 64";
+        sample_length(&v->code, 65);
+        return false;
+    default:
+        return true;
+    }
+}
+
+SAMPLE_TYPE(wit_universe_effect_attempt, WitUniverseEffectAttempt)
+
+static void wit_universe_list_effect_attempt_random(Choice *choice, WitUniverseListEffectAttempt *v)
+{
+    v->items = sample_items(choice, sizeof *v->items, &v->count);
+    for (uint32_t i = 0; i < v->count; i++) {
+        wit_universe_effect_attempt_random(choice, &v->items[i]);
+    }
+}
+
 static void wit_universe_inbox_item_random(Choice *choice, WitUniverseInboxItem *v)
 {
     wit_universe_item_kind_random(choice, &v->kind);
@@ -168,6 +228,21 @@ static void wit_universe_inbox_item_random(Choice *choice, WitUniverseInboxItem 
     }
     v->time_ns = (uint64_t)sample_number(choice);
     v->replayed = choice_one_in(choice, 2);
+    sample_string(choice, &v->code);
+    switch (choice_below(choice, 16)) {
+    case 0:
+        sample_length(&v->code, 64);
+        break;
+    case 1:
+        sample_length(&v->code, 63);
+        break;
+    default:
+        sample_length(&v->code, 64);
+        break;
+    case 15:
+        break;
+    }
+    wit_universe_list_effect_attempt_random(choice, &v->attempts);
 }
 
 static bool wit_universe_inbox_item_edge(void *any, size_t i, const char **refinement)
@@ -294,6 +369,18 @@ static bool wit_universe_inbox_item_edge(void *any, size_t i, const char **refin
     case 29:
         *refinement = "len(value) <= 128";
         sample_length(&v->trace_parent, 129);
+        return false;
+    case 30:
+        *refinement = "len(value) <= 64";
+        sample_length(&v->code, 64);
+        return true;
+    case 31:
+        *refinement = "len(value) <= 64";
+        sample_length(&v->code, 63);
+        return true;
+    case 32:
+        *refinement = "len(value) <= 64";
+        sample_length(&v->code, 65);
         return false;
     default:
         return true;
@@ -2965,6 +3052,28 @@ static void wit_universe_retry_random(Choice *choice, WitUniverseRetry *v)
     v->timeout_ns = (uint64_t)sample_number(choice);
 }
 
+static bool wit_universe_retry_edge(void *any, size_t i, const char **refinement)
+{
+    WitUniverseRetry *v = any;
+
+    switch (i) {
+    case 0:
+        *refinement = "attempts <= 100";
+        v->attempts = (uint32_t)UINT64_C(100);
+        return true;
+    case 1:
+        *refinement = "attempts <= 100";
+        v->attempts = (uint32_t)UINT64_C(99);
+        return true;
+    case 2:
+        *refinement = "attempts <= 100";
+        v->attempts = (uint32_t)UINT64_C(101);
+        return false;
+    default:
+        return true;
+    }
+}
+
 SAMPLE_TYPE(wit_universe_retry, WitUniverseRetry)
 
 static void wit_universe_effect_random(Choice *choice, WitUniverseEffect *v)
@@ -3065,6 +3174,7 @@ static void wit_universe_effect_random(Choice *choice, WitUniverseEffect *v)
     v->enqueued_at_ns = (uint64_t)sample_number(choice);
     wit_universe_retry_random(choice, &v->retry);
     v->attempt = (uint32_t)sample_number(choice);
+    wit_universe_list_effect_attempt_random(choice, &v->attempts);
 }
 
 static bool wit_universe_effect_edge(void *any, size_t i, const char **refinement)
@@ -3331,7 +3441,10 @@ static void wit_universe_dbi35_effects_inflight_value_random(Choice *choice, Wit
     case 15:
         break;
     }
+    v->claimed_ns = (uint64_t)sample_number(choice);
     v->deadline_ns = (uint64_t)sample_number(choice);
+    wit_universe_retry_random(choice, &v->policy);
+    v->at_most_once = choice_one_in(choice, 2);
     sample_string(choice, &v->worker);
     switch (choice_below(choice, 16)) {
     case 0:
@@ -4828,7 +4941,9 @@ const SampleType wit_universe_samples[] = {
     SAMPLE_ENTRY("encoding", wit_universe_encoding, WitUniverseEncoding, false, NULL, 0),
     SAMPLE_ENTRY("item-kind", wit_universe_item_kind, WitUniverseItemKind, false, NULL, 0),
     SAMPLE_ENTRY("receipt-status", wit_universe_receipt_status, WitUniverseReceiptStatus, false, NULL, 0),
-    SAMPLE_ENTRY("inbox-item", wit_universe_inbox_item, WitUniverseInboxItem, true, wit_universe_inbox_item_edge, 30),
+    SAMPLE_ENTRY("attempt-outcome", wit_universe_attempt_outcome, WitUniverseAttemptOutcome, false, NULL, 0),
+    SAMPLE_ENTRY("effect-attempt", wit_universe_effect_attempt, WitUniverseEffectAttempt, true, wit_universe_effect_attempt_edge, 3),
+    SAMPLE_ENTRY("inbox-item", wit_universe_inbox_item, WitUniverseInboxItem, true, wit_universe_inbox_item_edge, 33),
     SAMPLE_ENTRY("entry-kind", wit_universe_entry_kind, WitUniverseEntryKind, false, NULL, 0),
     SAMPLE_ENTRY("change", wit_universe_change, WitUniverseChange, true, NULL, 0),
     SAMPLE_ENTRY("intent", wit_universe_intent, WitUniverseIntent, true, wit_universe_intent_edge, 12),
@@ -4872,7 +4987,7 @@ const SampleType wit_universe_samples[] = {
     SAMPLE_ENTRY("dbi32-pins-value", wit_universe_dbi32_pins_value, WitUniverseDbi32PinsValue, true, NULL, 0),
     SAMPLE_ENTRY("dbi33-segments-key", wit_universe_dbi33_segments_key, WitUniverseDbi33SegmentsKey, false, wit_universe_dbi33_segments_key_edge, 6),
     SAMPLE_ENTRY("dbi33-segments-value", wit_universe_dbi33_segments_value, WitUniverseDbi33SegmentsValue, true, wit_universe_dbi33_segments_value_edge, 3),
-    SAMPLE_ENTRY("retry", wit_universe_retry, WitUniverseRetry, true, NULL, 0),
+    SAMPLE_ENTRY("retry", wit_universe_retry, WitUniverseRetry, true, wit_universe_retry_edge, 3),
     SAMPLE_ENTRY("effect", wit_universe_effect, WitUniverseEffect, true, wit_universe_effect_edge, 26),
     SAMPLE_ENTRY("dbi34-effects-pending-key", wit_universe_dbi34_effects_pending_key, WitUniverseDbi34EffectsPendingKey, false, wit_universe_dbi34_effects_pending_key_edge, 9),
     SAMPLE_ENTRY("dbi34-effects-pending-value", wit_universe_dbi34_effects_pending_value, WitUniverseDbi34EffectsPendingValue, true, NULL, 0),

@@ -134,21 +134,6 @@ static int refuse(SapStoreTxn *txn, uint32_t universe, IngressRequest *request)
     return rc;
 }
 
-/* *takes_out: the world takes items. */
-static int check_world(SapStoreTxn *txn, const RowKey *meta_key, bool *takes_out)
-{
-    WitUniverseDbi21WorldMetaValue meta;
-    int rc = meta_row_get(txn, meta_key, &meta);
-    *takes_out = false;
-    if (rc != SAP_OK) {
-        return rc == SAP_NOTFOUND ? SAP_OK : rc;
-    }
-    *takes_out = meta.status != WIT_UNIVERSE_WORLD_STATUS_DELETED &&
-                 meta.status != WIT_UNIVERSE_WORLD_STATUS_DONE;
-    wit_universe_dbi21_world_meta_value_free(&meta);
-    return SAP_OK;
-}
-
 static int ingress_body(SapStoreTxn *store_txn, void *ctx)
 {
     const IngressBatch *batch = (const IngressBatch *)ctx;
@@ -169,7 +154,7 @@ static int ingress_body(SapStoreTxn *store_txn, void *ctx)
     for (uint32_t i = 0; rc == SAP_OK && i < batch->count; i++) {
         IngressRequest *request = batch->requests[i];
         bool takes = false;
-        rc = check_world(store_txn, &guards[i].key, &takes);
+        rc = world_takes(store_txn, &guards[i].key, &takes);
         if (rc == SAP_OK) {
             rc = takes ? ingress_put_rows(&txn, batch->universe, request)
                        : refuse(store_txn, batch->universe, request);

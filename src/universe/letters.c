@@ -200,18 +200,11 @@ static int put_again(const LetterEnd *end, UniverseTxn *txn,
     return rc == SAP_OK ? universe_put(txn, &key, (Slice){"", 0}) : rc;
 }
 
-/* Whether the world takes items. */
 static int check_takes(const LetterEnd *end, SapStoreTxn *txn, const RowKey *meta_key)
 {
-    WitUniverseDbi21WorldMetaValue meta;
-    int rc = meta_row_get(txn, meta_key, &meta);
-    if (rc != SAP_OK) {
-        return rc;
-    }
-    bool takes = meta.status != WIT_UNIVERSE_WORLD_STATUS_DELETED &&
-                 meta.status != WIT_UNIVERSE_WORLD_STATUS_DONE;
-    wit_universe_dbi21_world_meta_value_free(&meta);
-    return takes || !end->replay ? SAP_OK : SAP_NOTFOUND;
+    bool takes = true;
+    int rc = end->replay ? world_takes(txn, meta_key, &takes) : SAP_OK;
+    return rc == SAP_OK && !takes ? SAP_NOTFOUND : rc;
 }
 
 /* Of two that delete the row one finds it gone: deleting it decides. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/utf8.h"
+#include "store/blob.h"
 #include "json/canonical.h"
 #include "json/cbor.h"
 
@@ -31,6 +32,23 @@ void payload_hash(SapEncoding encoding, Slice canonical, Digest *out)
     digest_update(&state, &byte, 1);
     digest_update(&state, canonical.data, canonical.len);
     digest_final(&state, out);
+}
+
+int payload_put_blob(SapStore *store, Slice payload, Digest *blob_out)
+{
+    BlobWriter *writer = NULL;
+    uint64_t now_ns = sap_store_lease_ns(store);
+    uint64_t mark = 0;
+    int rc = blob_write_begin(store, NULL, &writer);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    rc = blob_write_append(writer, payload.data, payload.len, now_ns);
+    if (rc != SAP_OK) {
+        blob_write_abort(writer);
+        return rc;
+    }
+    return blob_write_finish(writer, now_ns, blob_out, &mark);
 }
 
 bool payload_text_valid(const char *text, size_t most)

@@ -14,6 +14,9 @@ int payload_append(SapEncoding encoding, const void *data, size_t len, Buf *out)
 /* SHA-256 over the encoding and the canonical bytes: the event_hash of an item. */
 void payload_hash(SapEncoding encoding, Slice canonical, Digest *out);
 
+/* Puts a large payload into the store ahead of the item that refers to it. Codes are those of blob.h. */
+int payload_put_blob(SapStore *store, Slice payload, Digest *blob_out);
+
 /* Whether it is UTF-8 of at most `most` bytes; NULL is the empty text. */
 bool payload_text_valid(const char *text, size_t most);
 

@@ -10,15 +10,25 @@
 
 /* ---- Who may write what ---------------------------------------------------------------------- */
 
-/* A guard that a row needs: on the row of that table whose key the row's key begins with. */
+/* A guard that a row needs: on the row of that table whose key the row's key begins with. Rows of effects
+ * and timers are keyed by intent and by time: for them, any row of that table and universe. */
 typedef struct RowGuard {
     uint32_t table; /* 0: none */
     bool exclusive;
 } RowGuard;
 
+/* What is done to a row. */
+typedef enum RowChange {
+    CHANGE_NEW = 1, /* it was not there */
+    CHANGE_PUT = 2,
+    CHANGE_DEL = 4,
+    CHANGE_ANY = 7,
+} RowChange;
+
 typedef struct RowRule {
     uint32_t table;
     UniverseParty party;
+    unsigned changes; /* RowChange */
     RowGuard guards[2];
 } RowRule;
 
@@ -36,57 +46,136 @@ typedef struct RowRule {
     }
 
 static const RowRule row_rules[] = {
-    {WIT_DBI_LEASE, PARTY_LEASE, {GUARD(LEASE), NO_GUARD}},
-    {WIT_DBI_LEASE, PARTY_OPERATOR, {GUARD(LEASE), GUARD(WORLD_META)}},
-    {WIT_DBI_SESSIONS, PARTY_SESSION, {GUARD(SESSIONS), NO_GUARD}},
-    {WIT_DBI_HELD, PARTY_LEASE, {GUARD(LEASE), NO_GUARD}},
-    {WIT_DBI_HELD, PARTY_OPERATOR, {GUARD(LEASE), NO_GUARD}},
-    {WIT_DBI_ROLELEASE, PARTY_LEASE, {GUARD(ROLELEASE), NO_GUARD}},
-    {WIT_DBI_WORLD_META, PARTY_OPERATOR, {GUARD(LEASE), GUARD(WORLD_META)}},
-    {WIT_DBI_WORLD_META, PARTY_DRAIN, {GUARD(LEASE), GUARD(WORLD_META)}},
-    {WIT_DBI_HEAD, PARTY_HOLDER, {GUARD(LEASE), GUARD(HEAD)}},
-    {WIT_DBI_JOURNAL, PARTY_HOLDER, {GUARD(LEASE), GUARD(HEAD)}},
-    {WIT_DBI_WORLD_INBOX, PARTY_PRODUCER, {SHARED(WORLD_META), NO_GUARD}},
-    {WIT_DBI_WORLD_INBOX, PARTY_OPERATOR, {SHARED(WORLD_META), NO_GUARD}},
-    {WIT_DBI_WORLD_INBOX, PARTY_HOLDER, {GUARD(LEASE), GUARD(HEAD)}},
-    {WIT_DBI_WORLD_INBOX, PARTY_DRAIN, {SHARED(WORLD_META), NO_GUARD}},
-    {WIT_DBI_IDEM, PARTY_PRODUCER, {SHARED(WORLD_META), NO_GUARD}},
-    {WIT_DBI_IDEM, PARTY_REAPER, {GUARD(IDEM), NO_GUARD}},
-    {WIT_DBI_REPLY, PARTY_HOLDER, {GUARD(LEASE), GUARD(HEAD)}},
-    {WIT_DBI_REPLY, PARTY_DRAIN, {SHARED(WORLD_META), NO_GUARD}},
-    {WIT_DBI_REPLY, PARTY_REAPER, {GUARD(REPLY), NO_GUARD}},
-    {WIT_DBI_REPLY, PARTY_OPERATOR, {GUARD(LEASE), GUARD(WORLD_META)}},
-    {WIT_DBI_ATTEMPT, PARTY_HOLDER, {GUARD(LEASE), NO_GUARD}},
-    {WIT_DBI_ATTEMPT, PARTY_OPERATOR, {GUARD(LEASE), GUARD(WORLD_META)}},
-    {WIT_DBI_ASSIGNMENT, PARTY_OPERATOR, {GUARD(ASSIGNMENT), NO_GUARD}},
-    {WIT_DBI_ASSIGNMENT, PARTY_ORCHESTRATOR, {GUARD(ASSIGNMENT), NO_GUARD}},
-    {WIT_DBI_ASSIGNED, PARTY_OPERATOR, {GUARD(ASSIGNMENT), NO_GUARD}},
-    {WIT_DBI_ASSIGNED, PARTY_ORCHESTRATOR, {GUARD(ASSIGNMENT), NO_GUARD}},
-    {WIT_DBI_MODULES, PARTY_OPERATOR, {GUARD(MODULES), NO_GUARD}},
-    {WIT_DBI_MODULES, PARTY_ORCHESTRATOR, {GUARD(MODULES), NO_GUARD}},
-    {WIT_DBI_WORLD_DLQ, PARTY_HOLDER, {GUARD(LEASE), NO_GUARD}},
-    {WIT_DBI_WORLD_DLQ, PARTY_OPERATOR, {SHARED(WORLD_META), NO_GUARD}},
-    {WIT_DBI_WORLD_DLQ, PARTY_DRAIN, {SHARED(WORLD_META), NO_GUARD}},
-    {WIT_DBI_READY, PARTY_PRODUCER, {NO_GUARD, NO_GUARD}},
-    {WIT_DBI_READY, PARTY_HOLDER, {NO_GUARD, NO_GUARD}},
-    {WIT_DBI_READY, PARTY_OPERATOR, {NO_GUARD, NO_GUARD}},
-    {WIT_DBI_READY, PARTY_LEASE, {NO_GUARD, NO_GUARD}},
-    {WIT_DBI_READY, PARTY_ORCHESTRATOR, {NO_GUARD, NO_GUARD}},
-    {WIT_DBI_EXPIRY, PARTY_PRODUCER, {NO_GUARD, NO_GUARD}},
-    {WIT_DBI_EXPIRY, PARTY_HOLDER, {NO_GUARD, NO_GUARD}},
-    {WIT_DBI_EXPIRY, PARTY_DRAIN, {NO_GUARD, NO_GUARD}},
-    {WIT_DBI_EXPIRY, PARTY_OPERATOR, {NO_GUARD, NO_GUARD}},
-    {WIT_DBI_EXPIRY, PARTY_REAPER, {NO_GUARD, NO_GUARD}},
+    {WIT_DBI_LEASE, PARTY_LEASE, CHANGE_ANY, {GUARD(LEASE), NO_GUARD}},
+    {WIT_DBI_LEASE, PARTY_OPERATOR, CHANGE_ANY, {GUARD(LEASE), GUARD(WORLD_META)}},
+    {WIT_DBI_SESSIONS, PARTY_SESSION, CHANGE_ANY, {GUARD(SESSIONS), NO_GUARD}},
+    {WIT_DBI_HELD, PARTY_LEASE, CHANGE_ANY, {GUARD(LEASE), NO_GUARD}},
+    {WIT_DBI_HELD, PARTY_OPERATOR, CHANGE_ANY, {GUARD(LEASE), NO_GUARD}},
+    {WIT_DBI_ROLELEASE, PARTY_LEASE, CHANGE_ANY, {GUARD(ROLELEASE), NO_GUARD}},
+    {WIT_DBI_WORLD_META, PARTY_OPERATOR, CHANGE_ANY, {GUARD(LEASE), GUARD(WORLD_META)}},
+    {WIT_DBI_WORLD_META, PARTY_DRAIN, CHANGE_ANY, {GUARD(LEASE), GUARD(WORLD_META)}},
+    {WIT_DBI_HEAD, PARTY_HOLDER, CHANGE_ANY, {GUARD(LEASE), GUARD(HEAD)}},
+    {WIT_DBI_JOURNAL, PARTY_HOLDER, CHANGE_ANY, {GUARD(LEASE), GUARD(HEAD)}},
+    {WIT_DBI_WORLD_INBOX, PARTY_PRODUCER, CHANGE_ANY, {SHARED(WORLD_META), NO_GUARD}},
+    {WIT_DBI_WORLD_INBOX, PARTY_OPERATOR, CHANGE_ANY, {SHARED(WORLD_META), NO_GUARD}},
+    {WIT_DBI_WORLD_INBOX, PARTY_ADAPTER, CHANGE_NEW, {SHARED(WORLD_META), NO_GUARD}},
+    {WIT_DBI_WORLD_INBOX, PARTY_REAPER, CHANGE_NEW, {SHARED(WORLD_META), NO_GUARD}},
+    {WIT_DBI_WORLD_INBOX, PARTY_TIMER, CHANGE_NEW, {SHARED(WORLD_META), NO_GUARD}},
+    {WIT_DBI_WORLD_INBOX, PARTY_HOLDER, CHANGE_ANY, {GUARD(LEASE), GUARD(HEAD)}},
+    {WIT_DBI_WORLD_INBOX, PARTY_DRAIN, CHANGE_ANY, {SHARED(WORLD_META), NO_GUARD}},
+    {WIT_DBI_IDEM, PARTY_PRODUCER, CHANGE_ANY, {SHARED(WORLD_META), NO_GUARD}},
+    {WIT_DBI_IDEM, PARTY_REAPER, CHANGE_ANY, {GUARD(IDEM), NO_GUARD}},
+    {WIT_DBI_REPLY, PARTY_HOLDER, CHANGE_ANY, {GUARD(LEASE), GUARD(HEAD)}},
+    {WIT_DBI_REPLY, PARTY_DRAIN, CHANGE_ANY, {SHARED(WORLD_META), NO_GUARD}},
+    {WIT_DBI_REPLY, PARTY_REAPER, CHANGE_ANY, {GUARD(REPLY), NO_GUARD}},
+    {WIT_DBI_WORLD_DLQ, PARTY_HOLDER, CHANGE_ANY, {GUARD(LEASE), NO_GUARD}},
+    {WIT_DBI_WORLD_DLQ, PARTY_DRAIN, CHANGE_ANY, {SHARED(WORLD_META), NO_GUARD}},
+    {WIT_DBI_READY, PARTY_PRODUCER, CHANGE_ANY, {NO_GUARD, NO_GUARD}},
+    {WIT_DBI_EFFECTS_PENDING, PARTY_HOLDER, CHANGE_NEW | CHANGE_PUT, {GUARD(LEASE), GUARD(HEAD)}},
+    {WIT_DBI_EFFECTS_PENDING, PARTY_HOLDER, CHANGE_DEL, {GUARD(LEASE), GUARD(EFFECTS_PENDING)}},
+    {WIT_DBI_EFFECTS_PENDING, PARTY_CLAIM, CHANGE_DEL, {NO_GUARD, NO_GUARD}},
+    {WIT_DBI_EFFECTS_PENDING,
+     PARTY_ADAPTER,
+     CHANGE_NEW,
+     {GUARD(EFFECTS_INFLIGHT), GUARD(EFFECTS_DEDUPE)}},
+    {WIT_DBI_EFFECTS_PENDING,
+     PARTY_REAPER,
+     CHANGE_NEW,
+     {GUARD(EFFECTS_INFLIGHT), GUARD(EFFECTS_DEDUPE)}},
+    {WIT_DBI_EFFECTS_PENDING,
+     PARTY_REAPER,
+     CHANGE_DEL,
+     {GUARD(EFFECTS_PENDING), GUARD(EFFECTS_DEDUPE)}},
+    {WIT_DBI_EFFECTS_PENDING,
+     PARTY_OPERATOR,
+     CHANGE_DEL,
+     {GUARD(EFFECTS_PENDING), GUARD(EFFECTS_DEDUPE)}},
+    {WIT_DBI_EFFECTS_PENDING,
+     PARTY_DRAIN,
+     CHANGE_DEL,
+     {GUARD(EFFECTS_PENDING), SHARED(WORLD_META)}},
+    {WIT_DBI_EFFECTS_INFLIGHT, PARTY_CLAIM, CHANGE_NEW, {NO_GUARD, NO_GUARD}},
+    {WIT_DBI_EFFECTS_INFLIGHT,
+     PARTY_ADAPTER,
+     CHANGE_PUT | CHANGE_DEL,
+     {GUARD(EFFECTS_INFLIGHT), NO_GUARD}},
+    {WIT_DBI_EFFECTS_INFLIGHT,
+     PARTY_REAPER,
+     CHANGE_DEL,
+     {GUARD(EFFECTS_INFLIGHT), GUARD(EFFECTS_DEDUPE)}},
+    {WIT_DBI_EFFECTS_INFLIGHT,
+     PARTY_OPERATOR,
+     CHANGE_DEL,
+     {GUARD(EFFECTS_INFLIGHT), GUARD(EFFECTS_DEDUPE)}},
+    {WIT_DBI_EFFECTS_DEDUPE, PARTY_HOLDER, CHANGE_NEW, {GUARD(LEASE), GUARD(HEAD)}},
+    {WIT_DBI_EFFECTS_DEDUPE, PARTY_HOLDER, CHANGE_PUT, {GUARD(LEASE), GUARD(EFFECTS_DEDUPE)}},
+    /* Also without a guard of its own: of a receipt that is consumed, which nobody else writes. */
+    {WIT_DBI_EFFECTS_DEDUPE, PARTY_HOLDER, CHANGE_DEL, {GUARD(LEASE), GUARD(HEAD)}},
+    {WIT_DBI_EFFECTS_DEDUPE, PARTY_CLAIM, CHANGE_PUT, {NO_GUARD, NO_GUARD}},
+    {WIT_DBI_EFFECTS_DEDUPE,
+     PARTY_ADAPTER,
+     CHANGE_PUT | CHANGE_DEL,
+     {GUARD(EFFECTS_INFLIGHT), GUARD(EFFECTS_DEDUPE)}},
+    {WIT_DBI_EFFECTS_DEDUPE,
+     PARTY_REAPER,
+     CHANGE_PUT | CHANGE_DEL,
+     {GUARD(EFFECTS_DEDUPE), NO_GUARD}},
+    {WIT_DBI_EFFECTS_DEDUPE,
+     PARTY_OPERATOR,
+     CHANGE_PUT | CHANGE_DEL,
+     {GUARD(EFFECTS_DEDUPE), NO_GUARD}},
+    {WIT_DBI_EFFECTS_DEDUPE,
+     PARTY_DRAIN,
+     CHANGE_PUT | CHANGE_DEL,
+     {GUARD(EFFECTS_DEDUPE), SHARED(WORLD_META)}},
+    {WIT_DBI_TIMERS_DUE, PARTY_HOLDER, CHANGE_NEW | CHANGE_PUT, {GUARD(LEASE), GUARD(HEAD)}},
+    {WIT_DBI_TIMERS_DUE, PARTY_HOLDER, CHANGE_DEL, {GUARD(LEASE), GUARD(TIMERS_DUE)}},
+    {WIT_DBI_TIMERS_DUE, PARTY_TIMER, CHANGE_DEL, {GUARD(TIMERS_DUE), SHARED(WORLD_META)}},
+    {WIT_DBI_TIMERS_DUE, PARTY_DRAIN, CHANGE_DEL, {GUARD(TIMERS_DUE), SHARED(WORLD_META)}},
+    {WIT_DBI_TIMERS_DEDUPE, PARTY_HOLDER, CHANGE_NEW, {GUARD(LEASE), GUARD(HEAD)}},
+    {WIT_DBI_TIMERS_DEDUPE, PARTY_HOLDER, CHANGE_DEL, {GUARD(LEASE), GUARD(TIMERS_DUE)}},
+    {WIT_DBI_TIMERS_DEDUPE, PARTY_TIMER, CHANGE_DEL, {GUARD(TIMERS_DUE), SHARED(WORLD_META)}},
+    {WIT_DBI_TIMERS_DEDUPE, PARTY_DRAIN, CHANGE_DEL, {GUARD(TIMERS_DUE), SHARED(WORLD_META)}},
+    {WIT_DBI_KINDS, PARTY_SESSION, CHANGE_PUT | CHANGE_DEL, {GUARD(KINDS), NO_GUARD}},
+    {WIT_DBI_KINDS, PARTY_REAPER, CHANGE_DEL, {GUARD(KINDS), NO_GUARD}},
+    {WIT_DBI_READY, PARTY_HOLDER, CHANGE_ANY, {NO_GUARD, NO_GUARD}},
+    {WIT_DBI_READY, PARTY_OPERATOR, CHANGE_ANY, {NO_GUARD, NO_GUARD}},
+    {WIT_DBI_READY, PARTY_ADAPTER, CHANGE_PUT, {NO_GUARD, NO_GUARD}},
+    {WIT_DBI_READY, PARTY_REAPER, CHANGE_PUT, {NO_GUARD, NO_GUARD}},
+    {WIT_DBI_READY, PARTY_TIMER, CHANGE_PUT, {NO_GUARD, NO_GUARD}},
+    {WIT_DBI_READY, PARTY_LEASE, CHANGE_ANY, {NO_GUARD, NO_GUARD}},
+    {WIT_DBI_EXPIRY, PARTY_PRODUCER, CHANGE_ANY, {NO_GUARD, NO_GUARD}},
+    {WIT_DBI_EXPIRY, PARTY_HOLDER, CHANGE_ANY, {NO_GUARD, NO_GUARD}},
+    {WIT_DBI_EXPIRY, PARTY_DRAIN, CHANGE_ANY, {NO_GUARD, NO_GUARD}},
+    {WIT_DBI_EXPIRY, PARTY_REAPER, CHANGE_ANY, {NO_GUARD, NO_GUARD}},
+    {WIT_DBI_REPLY, PARTY_OPERATOR, CHANGE_ANY, {GUARD(LEASE), GUARD(WORLD_META)}},
+    {WIT_DBI_ATTEMPT, PARTY_HOLDER, CHANGE_ANY, {GUARD(LEASE), NO_GUARD}},
+    {WIT_DBI_ATTEMPT, PARTY_OPERATOR, CHANGE_ANY, {GUARD(LEASE), GUARD(WORLD_META)}},
+    {WIT_DBI_ASSIGNMENT, PARTY_OPERATOR, CHANGE_ANY, {GUARD(ASSIGNMENT), NO_GUARD}},
+    {WIT_DBI_ASSIGNMENT, PARTY_ORCHESTRATOR, CHANGE_DEL, {GUARD(ASSIGNMENT), NO_GUARD}},
+    {WIT_DBI_ASSIGNED, PARTY_OPERATOR, CHANGE_ANY, {GUARD(ASSIGNMENT), NO_GUARD}},
+    {WIT_DBI_ASSIGNED, PARTY_ORCHESTRATOR, CHANGE_DEL, {GUARD(ASSIGNMENT), NO_GUARD}},
+    {WIT_DBI_MODULES, PARTY_OPERATOR, CHANGE_NEW, {GUARD(MODULES), NO_GUARD}},
+    {WIT_DBI_MODULES, PARTY_ORCHESTRATOR, CHANGE_PUT, {GUARD(MODULES), NO_GUARD}},
+    {WIT_DBI_WORLD_DLQ, PARTY_OPERATOR, CHANGE_ANY, {SHARED(WORLD_META), NO_GUARD}},
+    {WIT_DBI_READY, PARTY_ORCHESTRATOR, CHANGE_PUT, {NO_GUARD, NO_GUARD}},
+    {WIT_DBI_EXPIRY, PARTY_OPERATOR, CHANGE_PUT, {NO_GUARD, NO_GUARD}},
 };
 
-static const RowRule *find_rule(uint32_t table, UniverseParty party)
+static const RowRule *find_rule(uint32_t table, UniverseParty party, RowChange change)
 {
     for (size_t i = 0; i < sizeof row_rules / sizeof row_rules[0]; i++) {
-        if (row_rules[i].table == table && row_rules[i].party == party) {
+        if (row_rules[i].table == table && row_rules[i].party == party &&
+            (row_rules[i].changes & (unsigned)change) != 0) {
             return &row_rules[i];
         }
     }
     return NULL;
+}
+
+static bool is_of_intents(uint32_t table)
+{
+    return table >= WIT_DBI_EFFECTS_PENDING && table <= WIT_DBI_TIMERS_DEDUPE;
 }
 
 /* Keys of one world begin with the same bytes in every table whose rows are guarded; those of held and
@@ -97,6 +186,9 @@ static bool guard_covers(const RowKey *guard, const RowKey *key)
         uint32_t name_len = guard->len - 4;
         return guard->len > 4 && key->len >= name_len && memcmp(key->bytes, guard->bytes, 4) == 0 &&
                memcmp(key->bytes + key->len - name_len, guard->bytes + 4, name_len) == 0;
+    }
+    if (is_of_intents(key->table) && guard->table != key->table) {
+        return memcmp(key->bytes, guard->bytes, 4) == 0;
     }
     return key->len >= guard->len && memcmp(key->bytes, guard->bytes, guard->len) == 0;
 }
@@ -113,9 +205,9 @@ static bool has_guard(const UniverseTxn *txn, const RowGuard *wanted, const RowK
     return false;
 }
 
-static bool may_write(const UniverseTxn *txn, const RowKey *key)
+static bool may_write(const UniverseTxn *txn, const RowKey *key, RowChange change)
 {
-    const RowRule *rule = find_rule(key->table, txn->party);
+    const RowRule *rule = find_rule(key->table, txn->party, change);
     if (rule == NULL) {
         return false;
     }
@@ -125,6 +217,12 @@ static bool may_write(const UniverseTxn *txn, const RowKey *key)
         }
     }
     return true;
+}
+
+bool universe_guards(const UniverseTxn *txn, const RowKey *key)
+{
+    RowGuard wanted = {key->table, true};
+    return has_guard(txn, &wanted, key);
 }
 
 const uint32_t *universe_tables(uint32_t *count_out)
@@ -375,6 +473,18 @@ int universe_txn_start(UniverseTxn *txn, SapStoreTxn *store_txn, UniverseParty p
     return store_guard(store_txn, taken, count + blob_count);
 }
 
+void universe_claim_start(UniverseTxn *txn, SapStoreTxn *store_txn)
+{
+    *txn = (UniverseTxn){store_txn, PARTY_CLAIM, 0, NULL};
+}
+
+int universe_claim(const UniverseTxn *txn, const SapStoreRange *range, uint32_t limit,
+                   SapStoreMove move, void *ctx, uint32_t *count_out)
+{
+    SAP_ASSERT(find_rule(range->table, txn->party, CHANGE_DEL) != NULL);
+    return sap_store_claim(txn->txn, range, limit, move, ctx, count_out);
+}
+
 int universe_get(SapStoreTxn *txn, const RowKey *key, Slice *val_out)
 {
     const void *val = NULL;
@@ -388,20 +498,20 @@ int universe_get(SapStoreTxn *txn, const RowKey *key, Slice *val_out)
 
 int universe_put(UniverseTxn *txn, const RowKey *key, Slice val)
 {
-    SAP_ASSERT(may_write(txn, key));
+    SAP_ASSERT(may_write(txn, key, CHANGE_PUT));
     return sap_store_put(txn->txn, key->table, key->bytes, key->len, val.data, (uint32_t)val.len);
 }
 
 int universe_put_if_absent(UniverseTxn *txn, const RowKey *key, Slice val)
 {
-    SAP_ASSERT(may_write(txn, key));
+    SAP_ASSERT(may_write(txn, key, CHANGE_NEW));
     return sap_store_put_if_absent(txn->txn, key->table, key->bytes, key->len, val.data,
                                    (uint32_t)val.len);
 }
 
 int universe_del(UniverseTxn *txn, const RowKey *key)
 {
-    SAP_ASSERT(may_write(txn, key));
+    SAP_ASSERT(may_write(txn, key, CHANGE_DEL));
     return sap_store_del(txn->txn, key->table, key->bytes, key->len);
 }
 
@@ -544,4 +654,18 @@ int meta_row_put(UniverseTxn *txn, const RowKey *key, const WitUniverseDbi21Worl
     Buf buf = {0};
     int rc = wit_universe_dbi21_world_meta_value_encode(row, &buf, NULL);
     return put_encoded(txn, key, rc, &buf);
+}
+
+int world_takes(SapStoreTxn *txn, const RowKey *meta_key, bool *takes_out)
+{
+    WitUniverseDbi21WorldMetaValue meta;
+    int rc = meta_row_get(txn, meta_key, &meta);
+    *takes_out = false;
+    if (rc != SAP_OK) {
+        return rc == SAP_NOTFOUND ? SAP_OK : rc;
+    }
+    *takes_out = meta.status != WIT_UNIVERSE_WORLD_STATUS_DELETED &&
+                 meta.status != WIT_UNIVERSE_WORLD_STATUS_DONE;
+    wit_universe_dbi21_world_meta_value_free(&meta);
+    return SAP_OK;
 }

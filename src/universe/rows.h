@@ -40,7 +40,10 @@ typedef enum UniverseParty {
     PARTY_PRODUCER, /* whoever enqueues */
     PARTY_OPERATOR, /* creates, pauses, resumes, deletes, assigns a world; a holder that stops its own */
     PARTY_DRAIN,        /* empties a world that is deleted */
-    PARTY_REAPER,       /* deletes rows whose time has passed */
+    PARTY_CLAIM,        /* an adapter that claims effects, in a claim transaction */
+    PARTY_ADAPTER,      /* what it does with those that it has claimed */
+    PARTY_TIMER,        /* fires timers */
+    PARTY_REAPER,       /* deletes rows whose time has passed; ends and returns lost claims */
     PARTY_ORCHESTRATOR, /* assigns, and revokes what the dead were assigned */
 } UniverseParty;
 
@@ -126,6 +129,14 @@ int universe_txn_start(UniverseTxn *txn, SapStoreTxn *store_txn, UniverseParty p
                        const UniverseGuard *guards, uint32_t count, const Digest *blobs,
                        uint32_t blob_count);
 
+/* A claim transaction, which has no guards; and the claim itself. */
+void universe_claim_start(UniverseTxn *txn, SapStoreTxn *store_txn);
+int universe_claim(const UniverseTxn *txn, const SapStoreRange *range, uint32_t limit,
+                   SapStoreMove move, void *ctx, uint32_t *count_out);
+
+/* Whether the transaction has guarded this very row exclusively. */
+bool universe_guards(const UniverseTxn *txn, const RowKey *key);
+
 /* As the calls of store.h, and each asserts that the party may write the row. */
 int universe_put(UniverseTxn *txn, const RowKey *key, Slice val);
 int universe_put_if_absent(UniverseTxn *txn, const RowKey *key, Slice val);
@@ -161,6 +172,9 @@ int session_row_get(SapStoreTxn *txn, const RowKey *key, SessionRow *row_out);
 int head_row_get(SapStoreTxn *txn, const RowKey *key, HeadRow *row_out);
 /* The caller owns *row_out: wit_universe_dbi21_world_meta_value_free(). */
 int meta_row_get(SapStoreTxn *txn, const RowKey *key, WitUniverseDbi21WorldMetaValue *row_out);
+
+/* Whether the world takes items: it is there, and neither deleted nor done. */
+int world_takes(SapStoreTxn *txn, const RowKey *meta_key, bool *takes_out);
 
 int lease_row_put(UniverseTxn *txn, const RowKey *key, const LeaseRow *row);
 int session_row_put(UniverseTxn *txn, const RowKey *key, const SessionRow *row,

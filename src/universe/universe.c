@@ -5,7 +5,6 @@
 #include "common/assert.h"
 #include "common/mem.h"
 #include "common/options.h"
-#include "store/blob.h"
 #include "universe/payload.h"
 #include "universe/universe_impl.h"
 
@@ -191,24 +190,6 @@ static bool texts_valid(const SapIngress *item)
            (!item->want_reply || (item->id != NULL && item->id[0] != 0));
 }
 
-/* A large payload goes into the store ahead of the item that refers to it. */
-static int put_blob(SapUniverse *universe, IngressItem *made)
-{
-    BlobWriter *writer = NULL;
-    uint64_t now_ns = sap_store_lease_ns(universe->store);
-    uint64_t mark = 0;
-    int rc = blob_write_begin(universe->store, NULL, &writer);
-    if (rc != SAP_OK) {
-        return rc;
-    }
-    rc = blob_write_append(writer, made->payload.data, made->payload.len, now_ns);
-    if (rc != SAP_OK) {
-        blob_write_abort(writer);
-        return rc;
-    }
-    return blob_write_finish(writer, now_ns, &made->blob, &mark);
-}
-
 /* Looks before a large payload is put for nothing; the transaction that enqueues decides. */
 static int check_takes(SapUniverse *universe, const UniverseName *world)
 {
@@ -250,7 +231,9 @@ static int make_payload(SapUniverse *universe, const UniverseName *world, const 
         return SAP_OK;
     }
     rc = world != NULL ? check_takes(universe, world) : SAP_OK;
-    rc = rc == SAP_OK ? put_blob(universe, made) : rc;
+    rc = rc == SAP_OK ? payload_put_blob(universe->store,
+                                           (Slice){made->payload.data, made->payload.len},
+                                           &made->blob) : rc;
     row->blob = lend_bytes(made->blob.bytes, sizeof made->blob.bytes);
     return rc;
 }

@@ -81,6 +81,9 @@ static int apply_one(const Applied *applied, UniverseTxn *txn)
     case ROW_PUT_ABSENT:
         rc = universe_put_if_absent(txn, &key, val);
         return rc == SAP_EXISTS ? SAP_OK : rc;
+    case ROW_PUT_NEW:
+        rc = universe_put_if_absent(txn, &key, val);
+        return rc == SAP_EXISTS ? SAP_CORRUPT : rc;
     case ROW_DEL:
         rc = universe_del(txn, &key);
         return rc == SAP_NOTFOUND ? SAP_OK : rc;

@@ -10,6 +10,7 @@
 typedef enum RowWriteKind {
     ROW_PUT,
     ROW_PUT_ABSENT, /* the first one stays */
+    ROW_PUT_NEW,    /* SAP_CORRUPT if there is one: what is put once was put before */
     ROW_DEL,        /* whether or not it is there */
     ROW_DEL_MUST,   /* SAP_FENCED if it is not: somebody else has had the world */
 } RowWriteKind;

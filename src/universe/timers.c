@@ -1,0 +1,256 @@
+/* timers.c - see timers.h. */
+#include "universe/timers.h"
+
+#include "common/assert.h"
+#include "common/mem.h"
+#include "universe/ingress.h"
+
+enum {
+    CLOCKS = 2,
+    FIRED_OF_CLOCK = 12, /* so that the timers of one clock hold up none of the other */
+    FIRED_AT_ONCE = CLOCKS * FIRED_OF_CLOCK,
+    FIRING_GUARDS = 2,
+    GUARD_META = 0,
+    GUARD_DUE,
+};
+
+#define MOST_NS ((uint64_t)INT64_MAX - 1) /* the clocks of the store stay below 2^63 */
+
+/* ---- In a cycle ------------------------------------------------------------------------------ */
+
+uint64_t timer_after(SapStore *store, uint64_t delay_ns)
+{
+    uint64_t now_ns = sap_store_lease_ns(store);
+    return delay_ns < MOST_NS - now_ns ? now_ns + delay_ns : MOST_NS;
+}
+
+int timers_arm(WriteSet *writes, uint32_t universe, const TimerIntent *timer)
+{
+    RowKey due;
+    RowKey key;
+    Buf val = {0};
+    WitUniverseDbi37TimersDueValue fields = {
+        .world = lend_name(&timer->world),
+        .height = timer->height,
+        .ref = lend_bytes(timer->ref.data, timer->ref.len),
+        .encoding = timer->encoding,
+        .payload = lend_bytes(timer->payload.data, timer->payload.len),
+    };
+    SAP_ASSERT(timer->at_ns <= MOST_NS && timer->payload.len <= UNIVERSE_INLINE_MAX);
+    row_key_timer(&due, universe, timer->clock, timer->at_ns, timer->hash);
+    int rc = wit_universe_dbi37_timers_due_value_encode(&fields, &val, NULL);
+    SAP_ASSERT(rc != SAP_INVALID);
+    rc = rc == SAP_OK ? writes_add(writes, ROW_PUT, &due, (Slice){val.data, val.len}) : rc;
+    buf_clear(&val);
+    WitUniverseDbi38TimersDedupeValue named = {lend_bytes(due.bytes, due.len)};
+    row_key_dedupe(&key, WIT_DBI_TIMERS_DEDUPE, universe, timer->hash);
+    rc = rc == SAP_OK ? wit_universe_dbi38_timers_dedupe_value_encode(&named, &val, NULL) : rc;
+    rc = rc == SAP_OK ? writes_add(writes, ROW_PUT_NEW, &key, (Slice){val.data, val.len}) : rc;
+    buf_release(&val);
+    return rc;
+}
+
+/* ---- What is due ----------------------------------------------------------------------------- */
+
+/* A timer that was read before the transaction that fires it. */
+typedef struct Firing {
+    RowKey due;
+    uint8_t hash[UNIVERSE_DIGEST];
+    UniverseName world;
+    uint8_t seq[UNIVERSE_SEQ];
+} Firing;
+
+typedef struct Firings {
+    TimerWorker *worker;
+    Firing *list;
+    uint32_t count;
+    uint64_t time_ns; /* due time */
+    TimerStats stats; /* of one run */
+} Firings;
+
+void timer_worker_init(TimerWorker *worker, SapStore *store, uint32_t universe, Producer *producer)
+{
+    *worker = (TimerWorker){
+        .store = store, .producer = producer, .universe = universe, .wait_ns = UINT64_MAX};
+}
+
+static int note_due(Firings *firings, const SapStoreRow *row)
+{
+    Firing *firing = &firings->list[firings->count];
+    WitUniverseDbi37TimersDueKey key;
+    WitUniverseDbi37TimersDueValue val;
+    int rc = row_key_copy(&firing->due, WIT_DBI_TIMERS_DUE, row->key, row->key_len);
+    rc = rc == SAP_OK ? row_decode_code(wit_universe_dbi37_timers_due_key_decode(
+                            row->key, row->key_len, &key, NULL))
+                      : rc;
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    memcpy(firing->hash, key.intent_hash.data, UNIVERSE_DIGEST);
+    wit_universe_dbi37_timers_due_key_free(&key);
+    rc = row_decode_code(
+        wit_universe_dbi37_timers_due_value_decode(row->val, row->val_len, &val, NULL));
+    if (rc == SAP_OK) {
+        universe_name_copy(&firing->world, &val.world);
+        wit_universe_dbi37_timers_due_value_free(&val);
+        producer_next(firings->worker->producer, firings->worker->store, firing->seq);
+        firings->count++;
+    }
+    return rc;
+}
+
+/* The time until the first timer of the clock, from now_ns on. */
+static int note_next(TimerWorker *worker, SapStoreTxn *txn, WitUniverseTimerClock clock,
+                     uint64_t now_ns)
+{
+    RowSpan span;
+    const SapStoreRow *rows = NULL;
+    uint32_t count = 0;
+    WitUniverseDbi37TimersDueKey key;
+    row_span_timers(&span, worker->universe, clock, MOST_NS);
+    int rc = sap_store_scan(txn, &span.range, false, 1, &rows, &count);
+    if (rc != SAP_OK || count == 0) {
+        return rc;
+    }
+    rc = row_decode_code(
+        wit_universe_dbi37_timers_due_key_decode(rows[0].key, rows[0].key_len, &key, NULL));
+    if (rc == SAP_OK) {
+        uint64_t wait_ns = key.deliver_at_ns > now_ns ? key.deliver_at_ns - now_ns : 0;
+        worker->wait_ns = wait_ns < worker->wait_ns ? wait_ns : worker->wait_ns;
+        wit_universe_dbi37_timers_due_key_free(&key);
+    }
+    return rc;
+}
+
+/* Newest: the firing's commit waits for what it read. */
+static int find_due(Firings *firings)
+{
+    TimerWorker *worker = firings->worker;
+    static const WitUniverseTimerClock clocks[CLOCKS] = {WIT_UNIVERSE_TIMER_CLOCK_LEASE,
+                                                         WIT_UNIVERSE_TIMER_CLOCK_DUE};
+    const uint64_t now_ns[CLOCKS] = {sap_store_lease_ns(worker->store), firings->time_ns};
+    SapStoreTxn *txn = NULL;
+    int rc = sap_store_begin(worker->store, SAP_STORE_READ_NEWEST, &txn);
+    worker->wait_ns = UINT64_MAX;
+    for (int i = 0; rc == SAP_OK && i < CLOCKS; i++) {
+        RowSpan span;
+        const SapStoreRow *rows = NULL;
+        uint32_t count = 0;
+        row_span_timers(&span, worker->universe, clocks[i], now_ns[i]);
+        rc = sap_store_scan(txn, &span.range, false, FIRED_OF_CLOCK, &rows, &count);
+        for (uint32_t j = 0; rc == SAP_OK && j < count; j++) {
+            rc = note_due(firings, &rows[j]);
+        }
+        if (rc == SAP_OK && firings->count == 0) {
+            rc = note_next(worker, txn, clocks[i], now_ns[i]);
+        }
+    }
+    worker->version = sap_store_version(txn);
+    sap_store_abort(txn);
+    return rc;
+}
+
+/* ---- Firing ---------------------------------------------------------------------------------- */
+
+static int put_firing(const Firings *firings, UniverseTxn *txn, const Firing *firing, Slice val)
+{
+    WitUniverseDbi37TimersDueValue due;
+    int rc =
+        row_decode_code(wit_universe_dbi37_timers_due_value_decode(val.data, val.len, &due, NULL));
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    IngressRequest request = {
+        .world = firing->world,
+        .item_class = WIT_UNIVERSE_ITEM_CLASS_RECEIPT,
+        .item =
+            {
+                .kind = WIT_UNIVERSE_ITEM_KIND_TIMER,
+                .hash = lend_bytes(firing->hash, UNIVERSE_DIGEST),
+                .ref = due.ref,
+                .encoding = due.encoding,
+                .payload = due.payload,
+                .time_ns = firings->time_ns,
+            },
+    };
+    memcpy(request.seq, firing->seq, UNIVERSE_SEQ);
+    rc = ingress_put_rows(txn, firings->worker->universe, &request);
+    wit_universe_dbi37_timers_due_value_free(&due);
+    return rc;
+}
+
+/* Under the guard of its due row: whoever finds it there decides what becomes of it. */
+static int fire_one(Firings *firings, UniverseTxn *txn, const Firing *firing,
+                    const UniverseGuard *guards)
+{
+    RowKey key;
+    Slice val = {0};
+    bool takes = false;
+    int rc = universe_get(txn->txn, &firing->due, &val);
+    if (rc == SAP_NOTFOUND) {
+        firings->stats.gone++;
+        return SAP_OK;
+    }
+    rc = rc == SAP_OK ? world_takes(txn->txn, &guards[GUARD_META].key, &takes) : rc;
+    rc = rc == SAP_OK && takes ? put_firing(firings, txn, firing, val) : rc;
+    rc = rc == SAP_OK ? universe_del(txn, &firing->due) : rc;
+    row_key_dedupe(&key, WIT_DBI_TIMERS_DEDUPE, firings->worker->universe, firing->hash);
+    rc = rc == SAP_OK ? universe_del(txn, &key) : rc;
+    firings->stats.fired += takes;
+    firings->stats.dropped += !takes;
+    return rc == SAP_NOTFOUND ? SAP_CORRUPT : rc; /* the two rows come and go together */
+}
+
+static int fire_body(SapStoreTxn *store_txn, void *ctx)
+{
+    Firings *firings = (Firings *)ctx;
+    UniverseTxn txn;
+    UniverseGuard guards[FIRING_GUARDS * FIRED_AT_ONCE];
+    firings->stats = (TimerStats){0};
+    for (uint32_t i = 0; i < firings->count; i++) {
+        UniverseGuard *own = &guards[FIRING_GUARDS * i];
+        row_key_world(&own[GUARD_META].key, WIT_DBI_WORLD_META, firings->worker->universe,
+                      &firings->list[i].world);
+        own[GUARD_META].exclusive = false;
+        own[GUARD_DUE] = (UniverseGuard){firings->list[i].due, true};
+    }
+    int rc = universe_txn_start(&txn, store_txn, PARTY_TIMER, guards,
+                                FIRING_GUARDS * firings->count, NULL, 0);
+    for (uint32_t i = 0; rc == SAP_OK && i < firings->count; i++) {
+        rc = fire_one(firings, &txn, &firings->list[i], &guards[FIRING_GUARDS * i]);
+    }
+    return rc;
+}
+
+int timer_worker_step(TimerWorker *worker, bool *busy_out)
+{
+    Firings firings = {.worker = worker, .time_ns = sap_store_due_ns(worker->store)};
+    *busy_out = false;
+    firings.list = (Firing *)mem_alloc(MEM_UNIVERSE, FIRED_AT_ONCE * sizeof *firings.list);
+    if (firings.list == NULL) {
+        return SAP_NOMEM;
+    }
+    int rc = find_due(&firings);
+    if (rc == SAP_OK && firings.count > 0) {
+        *busy_out = true;
+        rc = sap_store_run(worker->store, SAP_STORE_GUARDED, fire_body, &firings, NULL);
+    }
+    if (rc == SAP_OK) {
+        worker->stats.fired += firings.stats.fired;
+        worker->stats.dropped += firings.stats.dropped;
+        worker->stats.gone += firings.stats.gone;
+    }
+    mem_free(MEM_UNIVERSE, firings.list, FIRED_AT_ONCE * sizeof *firings.list);
+    return rc;
+}
+
+int timer_worker_wait(TimerWorker *worker, uint64_t timeout_ns)
+{
+    RowKey key;
+    row_key_universe(&key, WIT_DBI_TIMERS_DUE, worker->universe);
+    SapStorePrefix prefix = {key.table, key.bytes, key.len};
+    uint64_t wait_ns = worker->wait_ns < timeout_ns ? worker->wait_ns : timeout_ns;
+    int rc =
+        sap_store_wait(worker->store, SAP_STORE_READ_NEWEST, &prefix, worker->version, wait_ns);
+    return rc == SAP_NOTFOUND ? SAP_OK : rc;
+}

@@ -1,0 +1,63 @@
+/* timers.h - timers: armed in a cycle, fired once, never early by the store's clock (protocol E).
+ *
+ * A firing is one transaction without a claim: it deletes the due row and the dedupe row and puts the item,
+ * of class receipt, with a hint. Whoever deletes the due row under its guard has fired or cancelled the
+ * timer; for everybody else it is gone. Several timer workers do no harm, and get in each other's way.
+ *
+ * Timers that wait cost nothing: a worker reads from the front of the two clocks' ranges only. */
+#ifndef SAPLING_UNIVERSE_TIMERS_H
+#define SAPLING_UNIVERSE_TIMERS_H
+
+#include "universe/effect_rows.h"
+#include "universe/producer.h"
+#include "universe/writes.h"
+
+/* ---- In a cycle ------------------------------------------------------------------------------ */
+
+typedef struct TimerIntent {
+    uint8_t hash[UNIVERSE_DIGEST];
+    UniverseName world;
+    uint64_t height;
+    /* lease: `at_ns` is lease time now plus the delay, due: a time of day. */
+    WitUniverseTimerClock clock;
+    uint64_t at_ns;
+    Slice ref;
+    WitUniverseEncoding encoding;
+    Slice payload; /* canonical, up to UNIVERSE_INLINE_MAX */
+} TimerIntent;
+
+/* The time for a delay by lease time, and never beyond what the clocks can show. */
+uint64_t timer_after(SapStore *store, uint64_t delay_ns);
+
+/* Adds the rows of a timer that is armed, written by the holder under lease and head. Replacing one is to
+ * cancel it (intents_cancel_find(), effects.h) and to arm the other. */
+int timers_arm(WriteSet *writes, uint32_t universe, const TimerIntent *timer);
+
+/* ---- Firing ---------------------------------------------------------------------------------- */
+
+typedef struct TimerStats {
+    uint64_t fired;
+    uint64_t dropped; /* of worlds that are gone */
+    uint64_t gone;    /* others have fired or cancelled them meanwhile */
+} TimerStats;
+
+typedef struct TimerWorker {
+    SapStore *store;    /* borrowed, as what follows */
+    Producer *producer; /* of the seqs of firings */
+    uint32_t universe;
+    uint64_t version; /* of the rows at the last step */
+    uint64_t wait_ns; /* from the last step to the first timer that is not due; UINT64_MAX: none */
+    TimerStats stats;
+} TimerWorker;
+
+/* Needs no release. */
+void timer_worker_init(TimerWorker *worker, SapStore *store, uint32_t universe, Producer *producer);
+
+/* Fires what is due, up to 24 timers. *busy_out: there may be more. On any code but SAP_OK, call it
+ * again. */
+int timer_worker_step(TimerWorker *worker, bool *busy_out);
+
+/* Waits until there may be something to fire, at most timeout_ns. */
+int timer_worker_wait(TimerWorker *worker, uint64_t timeout_ns);
+
+#endif
