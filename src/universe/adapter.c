@@ -12,7 +12,7 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 
-enum { DEFAULT_RUNNING = 16, CLAIMED_AT_ONCE = 16 };
+enum { DEFAULT_RUNNING = 16 };
 
 /* A call is CLAIMED, RUNNING (it has a handle), or DONE (its result is to be acknowledged). */
 typedef enum CallState { CALL_CLAIMED, CALL_RUNNING, CALL_DONE } CallState;
@@ -49,10 +49,11 @@ struct Adapter {
     const Random *random;
     ServedKind *kinds;
     uint32_t kind_count;
-    Buf calls;                    /* Call *: under way */
-    Call *spare[CLAIMED_AT_ONCE]; /* made before the claim that needs them */
+    Buf calls;                          /* Call *: under way */
+    Call *spare[EFFECT_CLAIMS_AT_ONCE]; /* made before the claim that needs them */
     uint32_t spare_count;
-    uint64_t version; /* of the queue when it was last looked at */
+    uint32_t first_kind; /* that is asked for first: each in its turn */
+    uint64_t version;    /* of the queue when it was last looked at */
     AdapterStats stats;
 };
 
@@ -493,32 +494,33 @@ static int claim_calls(Adapter *adapter, uint64_t now_ns, bool *busy_out)
     ClaimRequest *requests =
         (ClaimRequest *)mem_zalloc(MEM_UNIVERSE, adapter->kind_count * sizeof *requests);
     Buf claims = {0};
-    uint32_t room = CLAIMED_AT_ONCE;
+    uint32_t count = adapter->kind_count;
+    uint32_t room = 0;
     bool due = false;
     if (requests == NULL) {
         return SAP_NOMEM;
     }
-    for (uint32_t i = 0; i < adapter->kind_count; i++) {
-        ServedKind *served = &adapter->kinds[i];
+    adapter->first_kind = (adapter->first_kind + 1) % count;
+    for (uint32_t i = 0; i < count; i++) {
+        ServedKind *served = &adapter->kinds[(adapter->first_kind + i) % count];
         uint32_t limit = room_of_kind(served, now_ns);
-        limit = limit < room ? limit : room;
-        room -= limit;
         requests[i] =
             (ClaimRequest){served->name, limit, served->kind.policy, served->kind.at_most_once};
+        room = limit < EFFECT_CLAIMS_AT_ONCE - room ? room + limit : EFFECT_CLAIMS_AT_ONCE;
     }
-    int rc = effects_due(adapter->session, requests, adapter->kind_count, &due, &adapter->version);
+    int rc = effects_due(adapter->session, requests, count, &due, &adapter->version);
     if (rc == SAP_OK && due) {
-        rc = make_spares(adapter, CLAIMED_AT_ONCE - room);
-        rc = rc == SAP_OK ? effects_claim(adapter->session, adapter->random, requests,
-                                          adapter->kind_count, &claims)
-                          : rc;
+        rc = make_spares(adapter, room);
+        rc = rc == SAP_OK
+                 ? effects_claim(adapter->session, adapter->random, requests, count, &claims)
+                 : rc;
         *busy_out = *busy_out || claims.len > 0;
     }
     if (rc == SAP_OK) {
         take_claims(adapter, &claims, now_ns);
     }
     buf_release(&claims);
-    mem_free(MEM_UNIVERSE, requests, adapter->kind_count * sizeof *requests);
+    mem_free(MEM_UNIVERSE, requests, count * sizeof *requests);
     return rc;
 }
 

@@ -15,16 +15,15 @@ typedef struct Endings {
     EffectEnding *list;
     uint32_t count;
     UniverseParty party;
-    uint64_t now_ns;
-    uint64_t due_time_ns;
 } Endings;
 
-/* An effect as the transaction finds it. */
+/* An effect as the transaction finds it, and lease time then. */
 typedef struct FoundEffect {
     const Endings *endings;
     UniverseTxn *txn;
     EffectEnding *ending;
-    const UniverseGuard *guards;              /* of this one */
+    const UniverseGuard *guards; /* of this one */
+    uint64_t now_ns;
     bool inflight;                            /* else it is pending */
     WitUniverseDbi35EffectsInflightValue row; /* of a pending one, only its effect */
     DispatchRow dispatch;
@@ -147,9 +146,9 @@ static int list_attempts(const FoundEffect *found, WitUniverseListEffectAttempt 
         memcpy(items, old->items, old->count * sizeof *items);
     }
     if (found->inflight) {
-        items[old->count] = (WitUniverseEffectAttempt){
-            found->row.claimed_ns, found->endings->now_ns, outcome_of(ending),
-            lend_bytes(ending->code, strlen(ending->code))};
+        items[old->count] =
+            (WitUniverseEffectAttempt){found->row.claimed_ns, found->now_ns, outcome_of(ending),
+                                       lend_bytes(ending->code, strlen(ending->code))};
     }
     *list_out = (WitUniverseListEffectAttempt){items, count};
     return SAP_OK;
@@ -176,7 +175,7 @@ static int try_again(FoundEffect *found, const WitUniverseListEffectAttempt *att
     EffectEnding *ending = found->ending;
     WitUniverseDbi34EffectsPendingValue fields = {found->row.effect};
     CodecBytes kind = fields.effect.kind;
-    uint64_t due_ns = found->endings->now_ns;
+    uint64_t due_ns = found->now_ns;
     uint8_t seq[UNIVERSE_SEQ];
     Buf val = {0};
     /* A lost claim has waited long enough. */
@@ -223,7 +222,7 @@ static int put_receipt(FoundEffect *found, const WitUniverseListEffectAttempt *a
                 .status = lost ? WIT_UNIVERSE_RECEIPT_STATUS_TIMEOUT : ending->status,
                 .encoding = ending->encoding,
                 .payload = lend_bytes(ending->payload.data, ending->payload.len),
-                .time_ns = found->endings->due_time_ns,
+                .time_ns = sap_store_due_ns(found->endings->session->store),
                 .code = lend_bytes(ending->code, strlen(ending->code)),
                 .attempts = *attempts,
             },
@@ -266,6 +265,7 @@ static int end_found(FoundEffect *found)
     if (found->dispatch.status == WIT_UNIVERSE_DISPATCH_STATUS_CANCELLED || !takes) {
         return drop_effect(found);
     }
+    found->now_ns = sap_store_lease_ns(found->endings->session->store);
     rc = list_attempts(found, &attempts);
     if (rc == SAP_OK) {
         rc = may_try_again(found) ? try_again(found, &attempts) : put_receipt(found, &attempts);
@@ -318,12 +318,7 @@ static int end_body(SapStoreTxn *store_txn, void *ctx)
 
 int effects_end(const Session *session, EffectEnding *endings, uint32_t count)
 {
-    Endings all = {session,
-                   endings,
-                   count,
-                   PARTY_REAPER,
-                   sap_store_lease_ns(session->store),
-                   sap_store_due_ns(session->store)};
+    Endings all = {session, endings, count, PARTY_REAPER};
     SAP_ASSERT(count > 0 && count <= ENDINGS_AT_ONCE);
     all.party = party_of(endings[0].cause);
     for (uint32_t i = 0; i < count; i++) {

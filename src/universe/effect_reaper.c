@@ -35,7 +35,8 @@ typedef struct Reaping {
 
 /* ---- Lost claims ----------------------------------------------------------------------------- */
 
-static int note_lost(EffectReaper *reaper, SapStoreTxn *txn, const SapStoreRow *row, Reaping *reaping)
+static int note_lost(EffectReaper *reaper, SapStoreTxn *txn, const SapStoreRow *row,
+                     Reaping *reaping)
 {
     RowKey key;
     WitUniverseDbi35EffectsInflightValue val;
@@ -192,6 +193,11 @@ static int next_kind(EffectReaper *reaper, SapStoreTxn *txn)
 static int look_at_kinds(EffectReaper *reaper, Reaping *reaping)
 {
     SapStoreTxn *txn = NULL;
+    uint64_t now_ns = clock_boot_ns(reaper->session->clock);
+    if (now_ns - reaper->looked_ns >= SESSION_TTL_NS - SESSION_MARGIN_NS) {
+        buf_clear(&reaper->unserved);
+    }
+    reaper->looked_ns = now_ns;
     int rc = sap_store_begin(reaper->session->store, SAP_STORE_READ_NEWEST, &txn);
     for (int i = 0; rc == SAP_OK && i < KINDS_AT_ONCE; i++) {
         bool served = true;

@@ -1,8 +1,11 @@
 /* effect_reaper.h - the part of the reaper that ends what nobody else will: lost claims, and effects of kinds without a node.
  *
  * A claim is lost when it was not renewed in time or its session is over; both are looked at again under
- * the guards. A kind is without a node once this reaper has seen it so for a minute without interruption:
- * a node that starts again has time to register, however old what waits for it is. */
+ * the guards.
+ *
+ * A kind is without a node once this reaper has seen it so for a minute. A node that starts again has time
+ * to register, however old what waits for it is. A pause between two looks that is so long that sessions
+ * may have expired in it begins the minute again: a machine that stood still finds everybody dead. */
 #ifndef SAPLING_UNIVERSE_EFFECT_REAPER_H
 #define SAPLING_UNIVERSE_EFFECT_REAPER_H
 
@@ -20,6 +23,7 @@ typedef struct EffectReaper {
     Producer *producer;
     RowKey inflight_from; /* where the next look at claims begins; len 0: at the first */
     UniverseName kind;    /* the last that was looked at; len 0: none */
+    uint64_t looked_ns;   /* boot time of that look */
     Buf unserved;         /* UnservedKind */
     EffectReaperStats stats;
 } EffectReaper;

@@ -27,7 +27,7 @@
 
 #define EFFECT_CLAIM_NS UINT64_C(30000000000) /* that a claim lasts without renewal */
 
-enum { EFFECT_CLAIMS_AT_ONCE = 64 }; /* in a transaction */
+enum { EFFECT_CLAIMS_AT_ONCE = 16 }; /* in a transaction */
 
 /* ---- Policies -------------------------------------------------------------------------------- */
 

@@ -231,9 +231,10 @@ static int make_payload(SapUniverse *universe, const UniverseName *world, const 
         return SAP_OK;
     }
     rc = world != NULL ? check_takes(universe, world) : SAP_OK;
-    rc = rc == SAP_OK ? payload_put_blob(universe->store,
-                                           (Slice){made->payload.data, made->payload.len},
-                                           &made->blob) : rc;
+    rc = rc == SAP_OK
+             ? payload_put_blob(universe->store, (Slice){made->payload.data, made->payload.len},
+                                &made->blob)
+             : rc;
     row->blob = lend_bytes(made->blob.bytes, sizeof made->blob.bytes);
     return rc;
 }
