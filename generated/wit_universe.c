@@ -906,6 +906,177 @@ int wit_universe_change_decode(const void *data, size_t len, WitUniverseChange *
     return SAP_OK;
 }
 
+static void wit_universe_retry_write(CodecWriter *w, const WitUniverseRetry *v)
+{
+    uint8_t *at_attempts = codec_write_room(w, 32);
+    if (at_attempts != NULL) {
+        store_u32le(at_attempts + 0, (uint32_t)v->attempts);
+        store_u64le(at_attempts + 4, (uint64_t)v->first_ns);
+        store_u32le(at_attempts + 12, (uint32_t)v->factor);
+        store_u64le(at_attempts + 16, (uint64_t)v->cap_ns);
+        store_u64le(at_attempts + 24, (uint64_t)v->timeout_ns);
+    }
+}
+
+static void wit_universe_retry_read(CodecReader *r, WitUniverseRetry *v)
+{
+    const uint8_t *at_attempts = codec_read_run(r, 32);
+    if (at_attempts == NULL) {
+        static const CodecField fields[] = {{"attempts", 4}, {"first-ns", 8}, {"factor", 4}, {"cap-ns", 8}, {"timeout-ns", 8}};
+        codec_read_no_run(r, "record retry", fields, 5);
+        return;
+    }
+    v->attempts = (uint32_t)load_u32le(at_attempts + 0);
+    v->first_ns = (uint64_t)load_u64le(at_attempts + 4);
+    v->factor = (uint32_t)load_u32le(at_attempts + 12);
+    v->cap_ns = (uint64_t)load_u64le(at_attempts + 16);
+    v->timeout_ns = (uint64_t)load_u64le(at_attempts + 24);
+}
+
+static int wit_universe_retry_check(const WitUniverseRetry *v, CodecError *error)
+{
+    {
+        bool bad = false;
+        bool holds = (codec_number_compare(codec_number_u(v->attempts), codec_number_u(UINT64_C(100))) <= 0);
+        if (bad || !holds) {
+            return codec_broken(error, "record retry", "", "attempts <= 100");
+        }
+    }
+    return SAP_OK;
+}
+
+bool wit_universe_retry_equal(const WitUniverseRetry *a, const WitUniverseRetry *b)
+{
+    return a->attempts == b->attempts &&
+           a->first_ns == b->first_ns &&
+           a->factor == b->factor &&
+           a->cap_ns == b->cap_ns &&
+           a->timeout_ns == b->timeout_ns;
+}
+
+void wit_universe_retry_free(WitUniverseRetry *v)
+{
+    memset(v, 0, sizeof *v);
+}
+
+int wit_universe_retry_validate(const WitUniverseRetry *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    return wit_universe_retry_check(v, error);
+}
+
+int wit_universe_retry_encode(const WitUniverseRetry *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_universe_retry_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    codec_write_u8(&w, 1);
+    wit_universe_retry_write(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_universe_retry_decode(const void *data, size_t len, WitUniverseRetry *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitUniverseRetry v;
+
+    memset(&v, 0, sizeof v);
+    codec_read_version(&r, 1);
+    wit_universe_retry_read(&r, &v);
+    (void)codec_read_failed(&r, "record retry", "");
+    if (r.rc == SAP_OK) {
+        r.rc = wit_universe_retry_check(&v, error);
+    }
+    if (r.rc != SAP_OK) {
+        return r.rc;
+    }
+    v_out->attempts = v.attempts;
+    v_out->first_ns = v.first_ns;
+    v_out->factor = v.factor;
+    v_out->cap_ns = v.cap_ns;
+    v_out->timeout_ns = v.timeout_ns;
+    return SAP_OK;
+}
+
+static void wit_universe_timer_clock_write(CodecWriter *w, const WitUniverseTimerClock *v)
+{
+    codec_write_u8(w, *v);
+}
+
+static void wit_universe_timer_clock_read(CodecReader *r, WitUniverseTimerClock *v)
+{
+    *v = codec_read_u8(r);
+}
+
+static void wit_universe_timer_clock_write_key(CodecWriter *w, const WitUniverseTimerClock *v)
+{
+    codec_write_u8(w, *v);
+}
+
+static void wit_universe_timer_clock_read_key(CodecReader *r, WitUniverseTimerClock *v)
+{
+    *v = codec_read_u8(r);
+}
+
+static int wit_universe_timer_clock_check(const WitUniverseTimerClock *v, CodecError *error)
+{
+    return codec_blame(error, "enum timer-clock", "", codec_check_case(*v, 2, error));
+}
+
+bool wit_universe_timer_clock_equal(const WitUniverseTimerClock *a, const WitUniverseTimerClock *b)
+{
+    return *a == *b;
+}
+
+void wit_universe_timer_clock_free(WitUniverseTimerClock *v)
+{
+    memset(v, 0, sizeof *v);
+}
+
+int wit_universe_timer_clock_validate(const WitUniverseTimerClock *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    return wit_universe_timer_clock_check(v, error);
+}
+
+int wit_universe_timer_clock_encode(const WitUniverseTimerClock *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_universe_timer_clock_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    codec_write_u8(&w, 1);
+    wit_universe_timer_clock_write(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_universe_timer_clock_decode(const void *data, size_t len, WitUniverseTimerClock *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitUniverseTimerClock v;
+
+    memset(&v, 0, sizeof v);
+    codec_read_version(&r, 1);
+    wit_universe_timer_clock_read(&r, &v);
+    codec_read_all(&r);
+    (void)codec_read_failed(&r, "enum timer-clock", "");
+    if (r.rc == SAP_OK) {
+        r.rc = wit_universe_timer_clock_check(&v, error);
+    }
+    if (r.rc != SAP_OK) {
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
 static void wit_universe_intent_write(CodecWriter *w, const WitUniverseIntent *v)
 {
     codec_write_bytes(w, &v->kind);
@@ -913,6 +1084,12 @@ static void wit_universe_intent_write(CodecWriter *w, const WitUniverseIntent *v
     wit_universe_encoding_write(w, &v->encoding);
     codec_write_bytes(w, &v->params);
     codec_write_bytes(w, &v->hash);
+    wit_universe_retry_write(w, &v->retry);
+    uint8_t *at_clock = codec_write_room(w, 9);
+    if (at_clock != NULL) {
+        at_clock[0] = (uint8_t)v->clock;
+        store_u64le(at_clock + 1, (uint64_t)v->time_ns);
+    }
 }
 
 static void wit_universe_intent_read(CodecReader *r, WitUniverseIntent *v)
@@ -937,6 +1114,18 @@ static void wit_universe_intent_read(CodecReader *r, WitUniverseIntent *v)
     if (codec_read_failed(r, "record intent", "hash")) {
         return;
     }
+    wit_universe_retry_read(r, &v->retry);
+    if (codec_read_failed(r, "record intent", "retry")) {
+        return;
+    }
+    const uint8_t *at_clock = codec_read_run(r, 9);
+    if (at_clock == NULL) {
+        static const CodecField fields[] = {{"clock", 1}, {"time-ns", 8}};
+        codec_read_no_run(r, "record intent", fields, 2);
+        return;
+    }
+    v->clock = (WitUniverseTimerClock)at_clock[0];
+    v->time_ns = (uint64_t)load_u64le(at_clock + 1);
 }
 
 static int wit_universe_intent_check(const WitUniverseIntent *v, CodecError *error)
@@ -974,6 +1163,14 @@ static int wit_universe_intent_check(const WitUniverseIntent *v, CodecError *err
             return codec_broken(error, "record intent", "hash", "len(value) == 32");
         }
     }
+    rc = wit_universe_retry_check(&v->retry, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record intent", "retry", rc);
+    }
+    rc = wit_universe_timer_clock_check(&v->clock, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record intent", "clock", rc);
+    }
     return SAP_OK;
 }
 
@@ -983,7 +1180,10 @@ bool wit_universe_intent_equal(const WitUniverseIntent *a, const WitUniverseInte
            codec_bytes_equal(&a->ref, &b->ref) &&
            wit_universe_encoding_equal(&a->encoding, &b->encoding) &&
            codec_bytes_equal(&a->params, &b->params) &&
-           codec_bytes_equal(&a->hash, &b->hash);
+           codec_bytes_equal(&a->hash, &b->hash) &&
+           wit_universe_retry_equal(&a->retry, &b->retry) &&
+           wit_universe_timer_clock_equal(&a->clock, &b->clock) &&
+           a->time_ns == b->time_ns;
 }
 
 void wit_universe_intent_free(WitUniverseIntent *v)
@@ -1117,7 +1317,7 @@ static void wit_universe_list_intent_write(CodecWriter *w, const WitUniverseList
 
 static void wit_universe_list_intent_read(CodecReader *r, WitUniverseListIntent *v)
 {
-    v->items = codec_read_items(r, 17, sizeof *v->items, &v->count);
+    v->items = codec_read_items(r, 58, sizeof *v->items, &v->count);
     for (uint32_t i = 0; i < v->count && r->rc == SAP_OK; i++) {
         wit_universe_intent_read(r, &v->items[i]);
     }
@@ -5060,102 +5260,6 @@ int wit_universe_dbi33_segments_value_decode(const void *data, size_t len, WitUn
     return SAP_OK;
 }
 
-static void wit_universe_retry_write(CodecWriter *w, const WitUniverseRetry *v)
-{
-    uint8_t *at_attempts = codec_write_room(w, 32);
-    if (at_attempts != NULL) {
-        store_u32le(at_attempts + 0, (uint32_t)v->attempts);
-        store_u64le(at_attempts + 4, (uint64_t)v->first_ns);
-        store_u32le(at_attempts + 12, (uint32_t)v->factor);
-        store_u64le(at_attempts + 16, (uint64_t)v->cap_ns);
-        store_u64le(at_attempts + 24, (uint64_t)v->timeout_ns);
-    }
-}
-
-static void wit_universe_retry_read(CodecReader *r, WitUniverseRetry *v)
-{
-    const uint8_t *at_attempts = codec_read_run(r, 32);
-    if (at_attempts == NULL) {
-        static const CodecField fields[] = {{"attempts", 4}, {"first-ns", 8}, {"factor", 4}, {"cap-ns", 8}, {"timeout-ns", 8}};
-        codec_read_no_run(r, "record retry", fields, 5);
-        return;
-    }
-    v->attempts = (uint32_t)load_u32le(at_attempts + 0);
-    v->first_ns = (uint64_t)load_u64le(at_attempts + 4);
-    v->factor = (uint32_t)load_u32le(at_attempts + 12);
-    v->cap_ns = (uint64_t)load_u64le(at_attempts + 16);
-    v->timeout_ns = (uint64_t)load_u64le(at_attempts + 24);
-}
-
-static int wit_universe_retry_check(const WitUniverseRetry *v, CodecError *error)
-{
-    {
-        bool bad = false;
-        bool holds = (codec_number_compare(codec_number_u(v->attempts), codec_number_u(UINT64_C(100))) <= 0);
-        if (bad || !holds) {
-            return codec_broken(error, "record retry", "", "attempts <= 100");
-        }
-    }
-    return SAP_OK;
-}
-
-bool wit_universe_retry_equal(const WitUniverseRetry *a, const WitUniverseRetry *b)
-{
-    return a->attempts == b->attempts &&
-           a->first_ns == b->first_ns &&
-           a->factor == b->factor &&
-           a->cap_ns == b->cap_ns &&
-           a->timeout_ns == b->timeout_ns;
-}
-
-void wit_universe_retry_free(WitUniverseRetry *v)
-{
-    memset(v, 0, sizeof *v);
-}
-
-int wit_universe_retry_validate(const WitUniverseRetry *v, CodecError *error)
-{
-    if (error != NULL) {
-        error->text[0] = '\0';
-    }
-    return wit_universe_retry_check(v, error);
-}
-
-int wit_universe_retry_encode(const WitUniverseRetry *v, Buf *buf, CodecError *error)
-{
-    int rc = wit_universe_retry_validate(v, error);
-    if (rc != SAP_OK) {
-        return rc;
-    }
-    CodecWriter w = codec_write_start(buf);
-    codec_write_u8(&w, 1);
-    wit_universe_retry_write(&w, v);
-    return codec_write_end(&w);
-}
-
-int wit_universe_retry_decode(const void *data, size_t len, WitUniverseRetry *v_out, CodecError *error)
-{
-    CodecReader r = codec_read_start(data, len, error);
-    WitUniverseRetry v;
-
-    memset(&v, 0, sizeof v);
-    codec_read_version(&r, 1);
-    wit_universe_retry_read(&r, &v);
-    (void)codec_read_failed(&r, "record retry", "");
-    if (r.rc == SAP_OK) {
-        r.rc = wit_universe_retry_check(&v, error);
-    }
-    if (r.rc != SAP_OK) {
-        return r.rc;
-    }
-    v_out->attempts = v.attempts;
-    v_out->first_ns = v.first_ns;
-    v_out->factor = v.factor;
-    v_out->cap_ns = v.cap_ns;
-    v_out->timeout_ns = v.timeout_ns;
-    return SAP_OK;
-}
-
 static void wit_universe_effect_write(CodecWriter *w, const WitUniverseEffect *v)
 {
     codec_write_bytes(w, &v->world);
@@ -6034,81 +6138,6 @@ int wit_universe_dbi36_effects_dedupe_value_decode(const void *data, size_t len,
     }
     if (r.rc != SAP_OK) {
         wit_universe_dbi36_effects_dedupe_value_free(&v);
-        return r.rc;
-    }
-    *v_out = v;
-    return SAP_OK;
-}
-
-static void wit_universe_timer_clock_write(CodecWriter *w, const WitUniverseTimerClock *v)
-{
-    codec_write_u8(w, *v);
-}
-
-static void wit_universe_timer_clock_read(CodecReader *r, WitUniverseTimerClock *v)
-{
-    *v = codec_read_u8(r);
-}
-
-static void wit_universe_timer_clock_write_key(CodecWriter *w, const WitUniverseTimerClock *v)
-{
-    codec_write_u8(w, *v);
-}
-
-static void wit_universe_timer_clock_read_key(CodecReader *r, WitUniverseTimerClock *v)
-{
-    *v = codec_read_u8(r);
-}
-
-static int wit_universe_timer_clock_check(const WitUniverseTimerClock *v, CodecError *error)
-{
-    return codec_blame(error, "enum timer-clock", "", codec_check_case(*v, 2, error));
-}
-
-bool wit_universe_timer_clock_equal(const WitUniverseTimerClock *a, const WitUniverseTimerClock *b)
-{
-    return *a == *b;
-}
-
-void wit_universe_timer_clock_free(WitUniverseTimerClock *v)
-{
-    memset(v, 0, sizeof *v);
-}
-
-int wit_universe_timer_clock_validate(const WitUniverseTimerClock *v, CodecError *error)
-{
-    if (error != NULL) {
-        error->text[0] = '\0';
-    }
-    return wit_universe_timer_clock_check(v, error);
-}
-
-int wit_universe_timer_clock_encode(const WitUniverseTimerClock *v, Buf *buf, CodecError *error)
-{
-    int rc = wit_universe_timer_clock_validate(v, error);
-    if (rc != SAP_OK) {
-        return rc;
-    }
-    CodecWriter w = codec_write_start(buf);
-    codec_write_u8(&w, 1);
-    wit_universe_timer_clock_write(&w, v);
-    return codec_write_end(&w);
-}
-
-int wit_universe_timer_clock_decode(const void *data, size_t len, WitUniverseTimerClock *v_out, CodecError *error)
-{
-    CodecReader r = codec_read_start(data, len, error);
-    WitUniverseTimerClock v;
-
-    memset(&v, 0, sizeof v);
-    codec_read_version(&r, 1);
-    wit_universe_timer_clock_read(&r, &v);
-    codec_read_all(&r);
-    (void)codec_read_failed(&r, "enum timer-clock", "");
-    if (r.rc == SAP_OK) {
-        r.rc = wit_universe_timer_clock_check(&v, error);
-    }
-    if (r.rc != SAP_OK) {
         return r.rc;
     }
     *v_out = v;

@@ -105,6 +105,22 @@ typedef struct WitUniverseChange {
     WitUniverseOptionBytes value;
 } WitUniverseChange;
 
+/* When an effect is tried again. In an effect, a field of 0 is that of its kind. */
+typedef struct WitUniverseRetry {
+    uint32_t attempts; /* In all. */
+    uint64_t first_ns; /* Between the first attempt and the second. */
+    uint32_t factor; /* By which each pause is longer than the one before, in hundredths: 200 doubles it. */
+    uint64_t cap_ns; /* Of the longest pause. */
+    uint64_t timeout_ns; /* Of one attempt. */
+} WitUniverseRetry;
+
+/* lease: `after` timers, by lease time. due: `at` timers and cron, by due time. */
+enum {
+    WIT_UNIVERSE_TIMER_CLOCK_LEASE = 0,
+    WIT_UNIVERSE_TIMER_CLOCK_DUE = 1,
+};
+typedef uint8_t WitUniverseTimerClock;
+
 /* What a handler asks the outside to do. */
 typedef struct WitUniverseIntent {
     CodecBytes kind; /* The kind of effect, or timer, cancel, reply. */
@@ -112,6 +128,9 @@ typedef struct WitUniverseIntent {
     WitUniverseEncoding encoding;
     CodecBytes params;
     CodecBytes hash; /* SHA-256 over universe, world, height, index, kind, encoding and params. */
+    WitUniverseRetry retry; /* Of an effect. */
+    WitUniverseTimerClock clock; /* Of a timer: the delay, or the time of day. */
+    uint64_t time_ns;
 } WitUniverseIntent;
 
 typedef struct WitUniverseOptionInboxItem {
@@ -410,15 +429,6 @@ typedef struct WitUniverseDbi33SegmentsValue {
     CodecBytes blob;
 } WitUniverseDbi33SegmentsValue;
 
-/* When an effect is tried again. In an effect, a field of 0 is that of its kind. */
-typedef struct WitUniverseRetry {
-    uint32_t attempts; /* In all. */
-    uint64_t first_ns; /* Between the first attempt and the second. */
-    uint32_t factor; /* By which each pause is longer than the one before, in hundredths: 200 doubles it. */
-    uint64_t cap_ns; /* Of the longest pause. */
-    uint64_t timeout_ns; /* Of one attempt. */
-} WitUniverseRetry;
-
 /* Something to be done outside for a world. */
 typedef struct WitUniverseEffect {
     CodecBytes world;
@@ -488,13 +498,6 @@ typedef struct WitUniverseDbi36EffectsDedupeValue {
     uint32_t table; /* The table and the key of its row now; of a complete effect, of its receipt in the inbox. */
     CodecBytes key;
 } WitUniverseDbi36EffectsDedupeValue;
-
-/* lease: `after` timers, by lease time. due: `at` timers and cron, by due time. */
-enum {
-    WIT_UNIVERSE_TIMER_CLOCK_LEASE = 0,
-    WIT_UNIVERSE_TIMER_CLOCK_DUE = 1,
-};
-typedef uint8_t WitUniverseTimerClock;
 
 /* Timers that are armed. */
 typedef struct WitUniverseDbi37TimersDueKey {
@@ -692,6 +695,18 @@ int wit_universe_change_decode(const void *data, size_t len, WitUniverseChange *
 int wit_universe_change_validate(const WitUniverseChange *v, CodecError *error);
 bool wit_universe_change_equal(const WitUniverseChange *a, const WitUniverseChange *b);
 void wit_universe_change_free(WitUniverseChange *v);
+
+int wit_universe_retry_encode(const WitUniverseRetry *v, Buf *buf, CodecError *error);
+int wit_universe_retry_decode(const void *data, size_t len, WitUniverseRetry *v_out, CodecError *error);
+int wit_universe_retry_validate(const WitUniverseRetry *v, CodecError *error);
+bool wit_universe_retry_equal(const WitUniverseRetry *a, const WitUniverseRetry *b);
+void wit_universe_retry_free(WitUniverseRetry *v);
+
+int wit_universe_timer_clock_encode(const WitUniverseTimerClock *v, Buf *buf, CodecError *error);
+int wit_universe_timer_clock_decode(const void *data, size_t len, WitUniverseTimerClock *v_out, CodecError *error);
+int wit_universe_timer_clock_validate(const WitUniverseTimerClock *v, CodecError *error);
+bool wit_universe_timer_clock_equal(const WitUniverseTimerClock *a, const WitUniverseTimerClock *b);
+void wit_universe_timer_clock_free(WitUniverseTimerClock *v);
 
 int wit_universe_intent_encode(const WitUniverseIntent *v, Buf *buf, CodecError *error);
 int wit_universe_intent_decode(const void *data, size_t len, WitUniverseIntent *v_out, CodecError *error);
@@ -939,12 +954,6 @@ int wit_universe_dbi33_segments_value_validate(const WitUniverseDbi33SegmentsVal
 bool wit_universe_dbi33_segments_value_equal(const WitUniverseDbi33SegmentsValue *a, const WitUniverseDbi33SegmentsValue *b);
 void wit_universe_dbi33_segments_value_free(WitUniverseDbi33SegmentsValue *v);
 
-int wit_universe_retry_encode(const WitUniverseRetry *v, Buf *buf, CodecError *error);
-int wit_universe_retry_decode(const void *data, size_t len, WitUniverseRetry *v_out, CodecError *error);
-int wit_universe_retry_validate(const WitUniverseRetry *v, CodecError *error);
-bool wit_universe_retry_equal(const WitUniverseRetry *a, const WitUniverseRetry *b);
-void wit_universe_retry_free(WitUniverseRetry *v);
-
 int wit_universe_effect_encode(const WitUniverseEffect *v, Buf *buf, CodecError *error);
 int wit_universe_effect_decode(const void *data, size_t len, WitUniverseEffect *v_out, CodecError *error);
 int wit_universe_effect_validate(const WitUniverseEffect *v, CodecError *error);
@@ -992,12 +1001,6 @@ int wit_universe_dbi36_effects_dedupe_value_decode(const void *data, size_t len,
 int wit_universe_dbi36_effects_dedupe_value_validate(const WitUniverseDbi36EffectsDedupeValue *v, CodecError *error);
 bool wit_universe_dbi36_effects_dedupe_value_equal(const WitUniverseDbi36EffectsDedupeValue *a, const WitUniverseDbi36EffectsDedupeValue *b);
 void wit_universe_dbi36_effects_dedupe_value_free(WitUniverseDbi36EffectsDedupeValue *v);
-
-int wit_universe_timer_clock_encode(const WitUniverseTimerClock *v, Buf *buf, CodecError *error);
-int wit_universe_timer_clock_decode(const void *data, size_t len, WitUniverseTimerClock *v_out, CodecError *error);
-int wit_universe_timer_clock_validate(const WitUniverseTimerClock *v, CodecError *error);
-bool wit_universe_timer_clock_equal(const WitUniverseTimerClock *a, const WitUniverseTimerClock *b);
-void wit_universe_timer_clock_free(WitUniverseTimerClock *v);
 
 int wit_universe_dbi37_timers_due_key_encode(const WitUniverseDbi37TimersDueKey *v, Buf *buf, CodecError *error);
 int wit_universe_dbi37_timers_due_key_decode(const void *data, size_t len, WitUniverseDbi37TimersDueKey *v_out, CodecError *error);

@@ -658,12 +658,151 @@ int wit_universe_change_from_json(const json_t *json, WitUniverseChange *v_out, 
     return SAP_OK;
 }
 
+static const char *const wit_universe_retry_names[] = {
+    "attempts",
+    "first-ns",
+    "factor",
+    "cap-ns",
+    "timeout-ns",
+};
+
+static json_t *wit_universe_retry_write_json(const WitUniverseRetry *v)
+{
+    json_t *json = json_object();
+    bool ok = json != NULL;
+
+    ok = ok && codec_json_add(json, "attempts", codec_json_unsigned(v->attempts));
+    ok = ok && codec_json_add(json, "first-ns", codec_json_unsigned(v->first_ns));
+    ok = ok && codec_json_add(json, "factor", codec_json_unsigned(v->factor));
+    ok = ok && codec_json_add(json, "cap-ns", codec_json_unsigned(v->cap_ns));
+    ok = ok && codec_json_add(json, "timeout-ns", codec_json_unsigned(v->timeout_ns));
+    return codec_json_done(json, ok);
+}
+
+static int wit_universe_retry_read_json(const json_t *json, WitUniverseRetry *v, CodecError *error)
+{
+    int rc = codec_json_read_fields(json, wit_universe_retry_names, 5, error);
+    if (rc == SAP_OK) {
+        rc = read_u32(json_object_get(json, "attempts"), &v->attempts, error);
+        (void)codec_blame(error, "record retry", "attempts", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = read_u64(json_object_get(json, "first-ns"), &v->first_ns, error);
+        (void)codec_blame(error, "record retry", "first-ns", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = read_u32(json_object_get(json, "factor"), &v->factor, error);
+        (void)codec_blame(error, "record retry", "factor", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = read_u64(json_object_get(json, "cap-ns"), &v->cap_ns, error);
+        (void)codec_blame(error, "record retry", "cap-ns", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = read_u64(json_object_get(json, "timeout-ns"), &v->timeout_ns, error);
+        (void)codec_blame(error, "record retry", "timeout-ns", rc);
+    }
+    return rc;
+}
+
+int wit_universe_retry_to_json(const WitUniverseRetry *v, json_t **json_out, CodecError *error)
+{
+    int rc = wit_universe_retry_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    json_t *json = wit_universe_retry_write_json(v);
+    if (json == NULL) {
+        return SAP_NOMEM;
+    }
+    *json_out = json;
+    return SAP_OK;
+}
+
+int wit_universe_retry_from_json(const json_t *json, WitUniverseRetry *v_out, CodecError *error)
+{
+    WitUniverseRetry v;
+
+    memset(&v, 0, sizeof v);
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    int rc = wit_universe_retry_read_json(json, &v, error);
+    (void)codec_blame(error, "record retry", "", rc);
+    if (rc == SAP_OK) {
+        rc = wit_universe_retry_validate(&v, error);
+    }
+    if (rc != SAP_OK) {
+        wit_universe_retry_free(&v);
+        return rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static const char *const wit_universe_timer_clock_names[] = {
+    "lease",
+    "due",
+};
+
+static json_t *wit_universe_timer_clock_write_json(const WitUniverseTimerClock *v)
+{
+    return json_string(wit_universe_timer_clock_names[*v]);
+}
+
+static int wit_universe_timer_clock_read_json(const json_t *json, WitUniverseTimerClock *v, CodecError *error)
+{
+    uint32_t number = 0;
+    int rc = codec_json_read_case(json, wit_universe_timer_clock_names, 2, &number, error);
+
+    *v = (WitUniverseTimerClock)number;
+    return rc;
+}
+
+int wit_universe_timer_clock_to_json(const WitUniverseTimerClock *v, json_t **json_out, CodecError *error)
+{
+    int rc = wit_universe_timer_clock_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    json_t *json = wit_universe_timer_clock_write_json(v);
+    if (json == NULL) {
+        return SAP_NOMEM;
+    }
+    *json_out = json;
+    return SAP_OK;
+}
+
+int wit_universe_timer_clock_from_json(const json_t *json, WitUniverseTimerClock *v_out, CodecError *error)
+{
+    WitUniverseTimerClock v;
+
+    memset(&v, 0, sizeof v);
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    int rc = wit_universe_timer_clock_read_json(json, &v, error);
+    (void)codec_blame(error, "enum timer-clock", "", rc);
+    if (rc == SAP_OK) {
+        rc = wit_universe_timer_clock_validate(&v, error);
+    }
+    if (rc != SAP_OK) {
+        wit_universe_timer_clock_free(&v);
+        return rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
 static const char *const wit_universe_intent_names[] = {
     "kind",
     "ref",
     "encoding",
     "params",
     "hash",
+    "retry",
+    "clock",
+    "time-ns",
 };
 
 static json_t *wit_universe_intent_write_json(const WitUniverseIntent *v)
@@ -676,12 +815,15 @@ static json_t *wit_universe_intent_write_json(const WitUniverseIntent *v)
     ok = ok && codec_json_add(json, "encoding", wit_universe_encoding_write_json(&v->encoding));
     ok = ok && codec_json_add(json, "params", codec_json_bytes(&v->params));
     ok = ok && codec_json_add(json, "hash", codec_json_bytes(&v->hash));
+    ok = ok && codec_json_add(json, "retry", wit_universe_retry_write_json(&v->retry));
+    ok = ok && codec_json_add(json, "clock", wit_universe_timer_clock_write_json(&v->clock));
+    ok = ok && codec_json_add(json, "time-ns", codec_json_unsigned(v->time_ns));
     return codec_json_done(json, ok);
 }
 
 static int wit_universe_intent_read_json(const json_t *json, WitUniverseIntent *v, CodecError *error)
 {
-    int rc = codec_json_read_fields(json, wit_universe_intent_names, 5, error);
+    int rc = codec_json_read_fields(json, wit_universe_intent_names, 8, error);
     if (rc == SAP_OK) {
         rc = codec_json_read_string(json_object_get(json, "kind"), &v->kind, error);
         (void)codec_blame(error, "record intent", "kind", rc);
@@ -701,6 +843,18 @@ static int wit_universe_intent_read_json(const json_t *json, WitUniverseIntent *
     if (rc == SAP_OK) {
         rc = codec_json_read_bytes(json_object_get(json, "hash"), &v->hash, error);
         (void)codec_blame(error, "record intent", "hash", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = wit_universe_retry_read_json(json_object_get(json, "retry"), &v->retry, error);
+        (void)codec_blame(error, "record intent", "retry", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = wit_universe_timer_clock_read_json(json_object_get(json, "clock"), &v->clock, error);
+        (void)codec_blame(error, "record intent", "clock", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = read_u64(json_object_get(json, "time-ns"), &v->time_ns, error);
+        (void)codec_blame(error, "record intent", "time-ns", rc);
     }
     return rc;
 }
@@ -3667,88 +3821,6 @@ int wit_universe_dbi33_segments_value_from_json(const json_t *json, WitUniverseD
     return SAP_OK;
 }
 
-static const char *const wit_universe_retry_names[] = {
-    "attempts",
-    "first-ns",
-    "factor",
-    "cap-ns",
-    "timeout-ns",
-};
-
-static json_t *wit_universe_retry_write_json(const WitUniverseRetry *v)
-{
-    json_t *json = json_object();
-    bool ok = json != NULL;
-
-    ok = ok && codec_json_add(json, "attempts", codec_json_unsigned(v->attempts));
-    ok = ok && codec_json_add(json, "first-ns", codec_json_unsigned(v->first_ns));
-    ok = ok && codec_json_add(json, "factor", codec_json_unsigned(v->factor));
-    ok = ok && codec_json_add(json, "cap-ns", codec_json_unsigned(v->cap_ns));
-    ok = ok && codec_json_add(json, "timeout-ns", codec_json_unsigned(v->timeout_ns));
-    return codec_json_done(json, ok);
-}
-
-static int wit_universe_retry_read_json(const json_t *json, WitUniverseRetry *v, CodecError *error)
-{
-    int rc = codec_json_read_fields(json, wit_universe_retry_names, 5, error);
-    if (rc == SAP_OK) {
-        rc = read_u32(json_object_get(json, "attempts"), &v->attempts, error);
-        (void)codec_blame(error, "record retry", "attempts", rc);
-    }
-    if (rc == SAP_OK) {
-        rc = read_u64(json_object_get(json, "first-ns"), &v->first_ns, error);
-        (void)codec_blame(error, "record retry", "first-ns", rc);
-    }
-    if (rc == SAP_OK) {
-        rc = read_u32(json_object_get(json, "factor"), &v->factor, error);
-        (void)codec_blame(error, "record retry", "factor", rc);
-    }
-    if (rc == SAP_OK) {
-        rc = read_u64(json_object_get(json, "cap-ns"), &v->cap_ns, error);
-        (void)codec_blame(error, "record retry", "cap-ns", rc);
-    }
-    if (rc == SAP_OK) {
-        rc = read_u64(json_object_get(json, "timeout-ns"), &v->timeout_ns, error);
-        (void)codec_blame(error, "record retry", "timeout-ns", rc);
-    }
-    return rc;
-}
-
-int wit_universe_retry_to_json(const WitUniverseRetry *v, json_t **json_out, CodecError *error)
-{
-    int rc = wit_universe_retry_validate(v, error);
-    if (rc != SAP_OK) {
-        return rc;
-    }
-    json_t *json = wit_universe_retry_write_json(v);
-    if (json == NULL) {
-        return SAP_NOMEM;
-    }
-    *json_out = json;
-    return SAP_OK;
-}
-
-int wit_universe_retry_from_json(const json_t *json, WitUniverseRetry *v_out, CodecError *error)
-{
-    WitUniverseRetry v;
-
-    memset(&v, 0, sizeof v);
-    if (error != NULL) {
-        error->text[0] = '\0';
-    }
-    int rc = wit_universe_retry_read_json(json, &v, error);
-    (void)codec_blame(error, "record retry", "", rc);
-    if (rc == SAP_OK) {
-        rc = wit_universe_retry_validate(&v, error);
-    }
-    if (rc != SAP_OK) {
-        wit_universe_retry_free(&v);
-        return rc;
-    }
-    *v_out = v;
-    return SAP_OK;
-}
-
 static const char *const wit_universe_effect_names[] = {
     "world",
     "height",
@@ -4379,60 +4451,6 @@ int wit_universe_dbi36_effects_dedupe_value_from_json(const json_t *json, WitUni
     }
     if (rc != SAP_OK) {
         wit_universe_dbi36_effects_dedupe_value_free(&v);
-        return rc;
-    }
-    *v_out = v;
-    return SAP_OK;
-}
-
-static const char *const wit_universe_timer_clock_names[] = {
-    "lease",
-    "due",
-};
-
-static json_t *wit_universe_timer_clock_write_json(const WitUniverseTimerClock *v)
-{
-    return json_string(wit_universe_timer_clock_names[*v]);
-}
-
-static int wit_universe_timer_clock_read_json(const json_t *json, WitUniverseTimerClock *v, CodecError *error)
-{
-    uint32_t number = 0;
-    int rc = codec_json_read_case(json, wit_universe_timer_clock_names, 2, &number, error);
-
-    *v = (WitUniverseTimerClock)number;
-    return rc;
-}
-
-int wit_universe_timer_clock_to_json(const WitUniverseTimerClock *v, json_t **json_out, CodecError *error)
-{
-    int rc = wit_universe_timer_clock_validate(v, error);
-    if (rc != SAP_OK) {
-        return rc;
-    }
-    json_t *json = wit_universe_timer_clock_write_json(v);
-    if (json == NULL) {
-        return SAP_NOMEM;
-    }
-    *json_out = json;
-    return SAP_OK;
-}
-
-int wit_universe_timer_clock_from_json(const json_t *json, WitUniverseTimerClock *v_out, CodecError *error)
-{
-    WitUniverseTimerClock v;
-
-    memset(&v, 0, sizeof v);
-    if (error != NULL) {
-        error->text[0] = '\0';
-    }
-    int rc = wit_universe_timer_clock_read_json(json, &v, error);
-    (void)codec_blame(error, "enum timer-clock", "", rc);
-    if (rc == SAP_OK) {
-        rc = wit_universe_timer_clock_validate(&v, error);
-    }
-    if (rc != SAP_OK) {
-        wit_universe_timer_clock_free(&v);
         return rc;
     }
     *v_out = v;

@@ -33,6 +33,12 @@ int wit_universe_entry_kind_from_json(const json_t *json, WitUniverseEntryKind *
 int wit_universe_change_to_json(const WitUniverseChange *v, json_t **json_out, CodecError *error);
 int wit_universe_change_from_json(const json_t *json, WitUniverseChange *v_out, CodecError *error);
 
+int wit_universe_retry_to_json(const WitUniverseRetry *v, json_t **json_out, CodecError *error);
+int wit_universe_retry_from_json(const json_t *json, WitUniverseRetry *v_out, CodecError *error);
+
+int wit_universe_timer_clock_to_json(const WitUniverseTimerClock *v, json_t **json_out, CodecError *error);
+int wit_universe_timer_clock_from_json(const json_t *json, WitUniverseTimerClock *v_out, CodecError *error);
+
 int wit_universe_intent_to_json(const WitUniverseIntent *v, json_t **json_out, CodecError *error);
 int wit_universe_intent_from_json(const json_t *json, WitUniverseIntent *v_out, CodecError *error);
 
@@ -156,9 +162,6 @@ int wit_universe_dbi33_segments_key_from_json(const json_t *json, WitUniverseDbi
 int wit_universe_dbi33_segments_value_to_json(const WitUniverseDbi33SegmentsValue *v, json_t **json_out, CodecError *error);
 int wit_universe_dbi33_segments_value_from_json(const json_t *json, WitUniverseDbi33SegmentsValue *v_out, CodecError *error);
 
-int wit_universe_retry_to_json(const WitUniverseRetry *v, json_t **json_out, CodecError *error);
-int wit_universe_retry_from_json(const json_t *json, WitUniverseRetry *v_out, CodecError *error);
-
 int wit_universe_effect_to_json(const WitUniverseEffect *v, json_t **json_out, CodecError *error);
 int wit_universe_effect_from_json(const json_t *json, WitUniverseEffect *v_out, CodecError *error);
 
@@ -182,9 +185,6 @@ int wit_universe_dbi36_effects_dedupe_key_from_json(const json_t *json, WitUnive
 
 int wit_universe_dbi36_effects_dedupe_value_to_json(const WitUniverseDbi36EffectsDedupeValue *v, json_t **json_out, CodecError *error);
 int wit_universe_dbi36_effects_dedupe_value_from_json(const json_t *json, WitUniverseDbi36EffectsDedupeValue *v_out, CodecError *error);
-
-int wit_universe_timer_clock_to_json(const WitUniverseTimerClock *v, json_t **json_out, CodecError *error);
-int wit_universe_timer_clock_from_json(const json_t *json, WitUniverseTimerClock *v_out, CodecError *error);
 
 int wit_universe_dbi37_timers_due_key_to_json(const WitUniverseDbi37TimersDueKey *v, json_t **json_out, CodecError *error);
 int wit_universe_dbi37_timers_due_key_from_json(const json_t *json, WitUniverseDbi37TimersDueKey *v_out, CodecError *error);

@@ -412,6 +412,46 @@ static void wit_universe_change_random(Choice *choice, WitUniverseChange *v)
 
 SAMPLE_TYPE(wit_universe_change, WitUniverseChange)
 
+static void wit_universe_retry_random(Choice *choice, WitUniverseRetry *v)
+{
+    v->attempts = (uint32_t)sample_number(choice);
+    v->first_ns = (uint64_t)sample_number(choice);
+    v->factor = (uint32_t)sample_number(choice);
+    v->cap_ns = (uint64_t)sample_number(choice);
+    v->timeout_ns = (uint64_t)sample_number(choice);
+}
+
+static bool wit_universe_retry_edge(void *any, size_t i, const char **refinement)
+{
+    WitUniverseRetry *v = any;
+
+    switch (i) {
+    case 0:
+        *refinement = "attempts <= 100";
+        v->attempts = (uint32_t)UINT64_C(100);
+        return true;
+    case 1:
+        *refinement = "attempts <= 100";
+        v->attempts = (uint32_t)UINT64_C(99);
+        return true;
+    case 2:
+        *refinement = "attempts <= 100";
+        v->attempts = (uint32_t)UINT64_C(101);
+        return false;
+    default:
+        return true;
+    }
+}
+
+SAMPLE_TYPE(wit_universe_retry, WitUniverseRetry)
+
+static void wit_universe_timer_clock_random(Choice *choice, WitUniverseTimerClock *v)
+{
+    *v = (WitUniverseTimerClock)choice_below(choice, 2);
+}
+
+SAMPLE_TYPE(wit_universe_timer_clock, WitUniverseTimerClock)
+
 static void wit_universe_intent_random(Choice *choice, WitUniverseIntent *v)
 {
     sample_string(choice, &v->kind);
@@ -461,6 +501,9 @@ static void wit_universe_intent_random(Choice *choice, WitUniverseIntent *v)
     case 15:
         break;
     }
+    wit_universe_retry_random(choice, &v->retry);
+    wit_universe_timer_clock_random(choice, &v->clock);
+    v->time_ns = (uint64_t)sample_number(choice);
 }
 
 static bool wit_universe_intent_edge(void *any, size_t i, const char **refinement)
@@ -3043,39 +3086,6 @@ static bool wit_universe_dbi33_segments_value_edge(void *any, size_t i, const ch
 
 SAMPLE_TYPE(wit_universe_dbi33_segments_value, WitUniverseDbi33SegmentsValue)
 
-static void wit_universe_retry_random(Choice *choice, WitUniverseRetry *v)
-{
-    v->attempts = (uint32_t)sample_number(choice);
-    v->first_ns = (uint64_t)sample_number(choice);
-    v->factor = (uint32_t)sample_number(choice);
-    v->cap_ns = (uint64_t)sample_number(choice);
-    v->timeout_ns = (uint64_t)sample_number(choice);
-}
-
-static bool wit_universe_retry_edge(void *any, size_t i, const char **refinement)
-{
-    WitUniverseRetry *v = any;
-
-    switch (i) {
-    case 0:
-        *refinement = "attempts <= 100";
-        v->attempts = (uint32_t)UINT64_C(100);
-        return true;
-    case 1:
-        *refinement = "attempts <= 100";
-        v->attempts = (uint32_t)UINT64_C(99);
-        return true;
-    case 2:
-        *refinement = "attempts <= 100";
-        v->attempts = (uint32_t)UINT64_C(101);
-        return false;
-    default:
-        return true;
-    }
-}
-
-SAMPLE_TYPE(wit_universe_retry, WitUniverseRetry)
-
 static void wit_universe_effect_random(Choice *choice, WitUniverseEffect *v)
 {
     sample_string(choice, &v->world);
@@ -3647,13 +3657,6 @@ static bool wit_universe_dbi36_effects_dedupe_value_edge(void *any, size_t i, co
 }
 
 SAMPLE_TYPE(wit_universe_dbi36_effects_dedupe_value, WitUniverseDbi36EffectsDedupeValue)
-
-static void wit_universe_timer_clock_random(Choice *choice, WitUniverseTimerClock *v)
-{
-    *v = (WitUniverseTimerClock)choice_below(choice, 2);
-}
-
-SAMPLE_TYPE(wit_universe_timer_clock, WitUniverseTimerClock)
 
 static void wit_universe_dbi37_timers_due_key_random(Choice *choice, WitUniverseDbi37TimersDueKey *v)
 {
@@ -4946,6 +4949,8 @@ const SampleType wit_universe_samples[] = {
     SAMPLE_ENTRY("inbox-item", wit_universe_inbox_item, WitUniverseInboxItem, true, wit_universe_inbox_item_edge, 33),
     SAMPLE_ENTRY("entry-kind", wit_universe_entry_kind, WitUniverseEntryKind, false, NULL, 0),
     SAMPLE_ENTRY("change", wit_universe_change, WitUniverseChange, true, NULL, 0),
+    SAMPLE_ENTRY("retry", wit_universe_retry, WitUniverseRetry, true, wit_universe_retry_edge, 3),
+    SAMPLE_ENTRY("timer-clock", wit_universe_timer_clock, WitUniverseTimerClock, false, NULL, 0),
     SAMPLE_ENTRY("intent", wit_universe_intent, WitUniverseIntent, true, wit_universe_intent_edge, 12),
     SAMPLE_ENTRY("entry", wit_universe_entry, WitUniverseEntry, true, wit_universe_entry_edge, 3),
     SAMPLE_ENTRY("dbi16-lease-key", wit_universe_dbi16_lease_key, WitUniverseDbi16LeaseKey, false, wit_universe_dbi16_lease_key_edge, 6),
@@ -4987,7 +4992,6 @@ const SampleType wit_universe_samples[] = {
     SAMPLE_ENTRY("dbi32-pins-value", wit_universe_dbi32_pins_value, WitUniverseDbi32PinsValue, true, NULL, 0),
     SAMPLE_ENTRY("dbi33-segments-key", wit_universe_dbi33_segments_key, WitUniverseDbi33SegmentsKey, false, wit_universe_dbi33_segments_key_edge, 6),
     SAMPLE_ENTRY("dbi33-segments-value", wit_universe_dbi33_segments_value, WitUniverseDbi33SegmentsValue, true, wit_universe_dbi33_segments_value_edge, 3),
-    SAMPLE_ENTRY("retry", wit_universe_retry, WitUniverseRetry, true, wit_universe_retry_edge, 3),
     SAMPLE_ENTRY("effect", wit_universe_effect, WitUniverseEffect, true, wit_universe_effect_edge, 26),
     SAMPLE_ENTRY("dbi34-effects-pending-key", wit_universe_dbi34_effects_pending_key, WitUniverseDbi34EffectsPendingKey, false, wit_universe_dbi34_effects_pending_key_edge, 9),
     SAMPLE_ENTRY("dbi34-effects-pending-value", wit_universe_dbi34_effects_pending_value, WitUniverseDbi34EffectsPendingValue, true, NULL, 0),
@@ -4996,7 +5000,6 @@ const SampleType wit_universe_samples[] = {
     SAMPLE_ENTRY("dispatch-status", wit_universe_dispatch_status, WitUniverseDispatchStatus, false, NULL, 0),
     SAMPLE_ENTRY("dbi36-effects-dedupe-key", wit_universe_dbi36_effects_dedupe_key, WitUniverseDbi36EffectsDedupeKey, false, wit_universe_dbi36_effects_dedupe_key_edge, 3),
     SAMPLE_ENTRY("dbi36-effects-dedupe-value", wit_universe_dbi36_effects_dedupe_value, WitUniverseDbi36EffectsDedupeValue, true, wit_universe_dbi36_effects_dedupe_value_edge, 6),
-    SAMPLE_ENTRY("timer-clock", wit_universe_timer_clock, WitUniverseTimerClock, false, NULL, 0),
     SAMPLE_ENTRY("dbi37-timers-due-key", wit_universe_dbi37_timers_due_key, WitUniverseDbi37TimersDueKey, false, wit_universe_dbi37_timers_due_key_edge, 3),
     SAMPLE_ENTRY("dbi37-timers-due-value", wit_universe_dbi37_timers_due_value, WitUniverseDbi37TimersDueValue, true, wit_universe_dbi37_timers_due_value_edge, 9),
     SAMPLE_ENTRY("dbi38-timers-dedupe-key", wit_universe_dbi38_timers_dedupe_key, WitUniverseDbi38TimersDedupeKey, false, wit_universe_dbi38_timers_dedupe_key_edge, 3),

@@ -59,6 +59,8 @@ extern "C" {
 #define SAP_WORLD_MAX_ENTRY   (4u << 20)   /* of what one call of a handler changes and replies */
 #define SAP_WORLD_MAX_INTENTS 1024u        /* of one call of a handler */
 
+#define SAP_EFFECT_MAX_ATTEMPTS 100u
+
 typedef struct SapUniverse SapUniverse;
 typedef struct SapWorker SapWorker;
 typedef struct SapWorld SapWorld;
@@ -115,6 +117,14 @@ typedef enum SapEventKind {
     SAP_EVENT_CANCEL = 4,
 } SapEventKind;
 
+/* Of a receipt. */
+typedef enum SapReceiptStatus {
+    SAP_RECEIPT_NONE = 0, /* the event is none */
+    SAP_RECEIPT_OK = 1,
+    SAP_RECEIPT_ERROR = 2, /* for good; `code` says why */
+    SAP_RECEIPT_TIMEOUT = 3,
+} SapReceiptStatus;
+
 /* What a handler is called with; all of it is borrowed for the call. Texts are "" where there is none. */
 typedef struct SapEvent {
     SapEventKind kind;
@@ -127,6 +137,10 @@ typedef struct SapEvent {
     SapEncoding encoding;
     const void *payload;
     size_t payload_len;
+    const char *ref; /* of a receipt or timer: what the handler called it */
+    SapReceiptStatus status;
+    const char *code;  /* of a receipt that is not ok: why, such as no_adapter */
+    uint32_t attempts; /* of the effect */
 } SapEvent;
 
 /* Handles one item. SAP_OK: done. What sap_world_fail() returned: as it says there. SAP_NOMEM, SAP_IO,
@@ -193,6 +207,51 @@ SAP_API int sap_world_scan(SapWorld *world, const void *prefix, size_t prefix_le
  * second reply to the same is ignored. SAP_INVALID: no such text, or not of that encoding. */
 SAP_API int sap_world_reply(SapWorld *world, const char *reply_to, SapEncoding encoding,
                             const void *payload, size_t len);
+
+/* When an effect is tried again. Zero bytes are the kind's. */
+typedef struct SapRetry {
+    uint32_t attempts;   /* in all, at most SAP_EFFECT_MAX_ATTEMPTS */
+    uint32_t factor;     /* by which each pause is longer than the one before, in hundredths */
+    uint64_t first_ns;   /* the first pause */
+    uint64_t cap_ns;     /* the longest pause */
+    uint64_t timeout_ns; /* of one attempt */
+} SapRetry;
+
+/* Something that is to be done outside: zero bytes are the defaults, all is borrowed for the call. */
+typedef struct SapEffect {
+    uint32_t size;    /* sizeof the struct; see version.h */
+    const char *kind; /* who performs it: a kind that some worker serves */
+    const char
+        *ref; /* what its receipt is called; NULL: nobody waits, a failure is a dead letter */
+    SapEncoding encoding;
+    const void *params; /* up to SAP_WORLD_MAX_VALUE; none is null in JSON */
+    size_t params_len;
+    SapRetry retry;
+} SapEffect;
+
+/* Asks for an effect. It begins when this step is committed, and ends with one receipt, which is an event
+ * of this world: however often it was attempted, it has the same idempotency key. SAP_EXISTS: the ref is
+ * that of something outstanding. SAP_INVALID: kind, ref or params are invalid. SAP_FULL. */
+SAP_API int sap_world_effect(SapWorld *world, const SapEffect *effect);
+
+/* Zero bytes are the defaults; all is borrowed for the call. */
+typedef struct SapTimer {
+    uint32_t size;     /* sizeof the struct; see version.h */
+    const char *ref;   /* what its event is called; needed */
+    uint64_t after_ns; /* from now on, by a clock that nobody sets; or */
+    uint64_t at_ns;    /* at a time of day, since 1970. Neither: at once */
+    SapEncoding encoding;
+    const void *payload; /* of its event; up to SAP_WORLD_MAX_VALUE */
+    size_t payload_len;
+} SapTimer;
+
+/* Arms a timer: its event comes once, and never early. One of the same ref is replaced. SAP_EXISTS: the
+ * ref is that of something outstanding that is no timer. Other codes as above. */
+SAP_API int sap_world_timer(SapWorld *world, const SapTimer *timer);
+
+/* Cancels what is outstanding under the ref: its receipt, or its event, does not come any more; an effect
+ * that is being performed is told so. SAP_NOTFOUND: nothing is. SAP_FULL: more than 16 in one call. */
+SAP_API int sap_world_cancel(SapWorld *world, const char *ref);
 
 /* For `return sap_world_fail(...)`. With `retry` the item is tried again, as after any other failure.
  * Without, it becomes a dead letter with the message, and the world goes on with the next one. */

@@ -13,13 +13,26 @@
 
 enum { BATCH_BYTES = 16 << 20 }; /* after which a batch takes no further world */
 
+static uint32_t guards_needed(const HotWorld *world)
+{
+    uint32_t cancels = 0;
+    (void)cycle_cancels(world, &cancels);
+    SAP_ASSERT(JOURNAL_GUARDS + cancels * INTENT_CANCEL_GUARDS <= SAP_STORE_MAX_GUARDS);
+    return JOURNAL_GUARDS + cancels * INTENT_CANCEL_GUARDS;
+}
+
 void batch_fill(SapWorker *worker)
 {
     size_t bytes = 0;
     SAP_ASSERT(worker->batch_state == BATCH_IDLE && worker->batch_count == 0);
+    uint32_t guards = 0;
     while (worker->batch_count < worker->max_batch && bytes < BATCH_BYTES &&
            worker->ready.first != NULL) {
         HotWorld *world = worker->ready.first;
+        guards += guards_needed(world);
+        if (guards > SAP_STORE_MAX_GUARDS) {
+            break;
+        }
         hot_list_remove(&worker->ready, world);
         bytes += world->writes.bytes.len;
         if (world->writes.list.len == 0) { /* nothing came of it */
@@ -73,28 +86,55 @@ typedef struct Submission {
     HotWorld *fenced;
 } Submission;
 
+/* The guards of all worlds, and of what they cancel. */
+static uint32_t take_guards(const SapWorker *worker, UniverseGuard *guards)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < worker->batch_count; i++) {
+        HotWorld *world = worker->batch[i];
+        uint32_t cancels = 0;
+        const IntentCancel *all = cycle_cancels(world, &cancels);
+        journal_guards(&world->lease, &guards[count]);
+        count += JOURNAL_GUARDS;
+        count += intents_cancel_guards(worker->universe->number, all, cancels, &guards[count]);
+    }
+    return count;
+}
+
 static int submit_body(SapStoreTxn *store_txn, void *ctx)
 {
     Submission *submission = (Submission *)ctx;
     SapWorker *worker = submission->worker;
-    UniverseGuard guards[BATCH_WORLDS * JOURNAL_GUARDS];
+    UniverseGuard guards[SAP_STORE_MAX_GUARDS];
     WriteSet *sets[BATCH_WORLDS];
     UniverseTxn txn;
     submission->fenced = NULL;
-    for (uint32_t i = 0; i < worker->batch_count; i++) {
-        journal_guards(&worker->batch[i]->lease, &guards[(size_t)i * JOURNAL_GUARDS]);
-        sets[i] = &worker->batch[i]->writes;
-    }
-    int rc = universe_txn_start(&txn, store_txn, PARTY_HOLDER, guards,
-                                worker->batch_count * JOURNAL_GUARDS, NULL, 0);
+    uint32_t guard_count = take_guards(worker, guards);
+    int rc = universe_txn_start(&txn, store_txn, PARTY_HOLDER, guards, guard_count, NULL, 0);
     for (uint32_t i = 0; rc == SAP_OK && i < worker->batch_count; i++) {
         HotWorld *world = worker->batch[i];
+        uint32_t cancels = 0;
+        const IntentCancel *all = cycle_cancels(world, &cancels);
+        sets[i] = &world->writes;
         rc = journal_check(&world->lease, store_txn, &world->head);
         if (rc == SAP_FENCED) {
             submission->fenced = world;
         }
+        rc = rc == SAP_OK ? intents_cancel_apply(&txn, worker->universe->number, all, cancels) : rc;
     }
     return rc == SAP_OK ? writes_apply(sets, worker->batch_count, &txn) : rc;
+}
+
+/* Where what is cancelled is now. */
+static int find_cancelled(SapWorker *worker)
+{
+    int rc = SAP_OK;
+    for (uint32_t i = 0; rc == SAP_OK && i < worker->batch_count; i++) {
+        uint32_t cancels = 0;
+        IntentCancel *all = cycle_cancels(worker->batch[i], &cancels);
+        rc = intents_cancel_find(worker->universe->store, worker->universe->number, all, cancels);
+    }
+    return rc;
 }
 
 /* Those that were lost leave the batch. */
@@ -122,6 +162,10 @@ int batch_submit(SapWorker *worker)
         if (!session_may_work(&worker->session)) {
             rc = SAP_FENCED; /* others may take over soon: what has run is not true any more */
             break;
+        }
+        rc = find_cancelled(worker);
+        if (rc != SAP_OK) {
+            return rc; /* the batch stays */
         }
         uint64_t start_ns = clock_mono_ns(worker->universe->clock);
         rc = store_run_async(worker->universe->store, SAP_STORE_GUARDED, submit_body, &submission,

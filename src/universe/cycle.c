@@ -8,10 +8,12 @@
 #include <string.h>
 
 #include "common/assert.h"
+#include "common/bytes.h"
 #include "common/mem.h"
 #include "common/utf8.h"
 #include "store/blob.h"
 #include "universe/letters.h"
+#include "universe/timers.h"
 
 #define RETRY_FIRST_NS UINT64_C(1000000000)
 #define RETRY_MOST_NS  UINT64_C(60000000000)
@@ -45,6 +47,37 @@ static void free_item(InboxItem *item)
     buf_release(&item->blob);
 }
 
+/* The rows of an intent of this cycle. */
+typedef struct IntentRows {
+    uint8_t hash[UNIVERSE_DIGEST];
+    bool cancelled;
+    WriteSet writes;
+} IntentRows;
+
+static IntentRows *asked_at(const HotWorld *world, size_t index)
+{
+    return (IntentRows *)(void *)world->asked.data + index;
+}
+
+static size_t asked_count(const HotWorld *world)
+{
+    return world->asked.len / sizeof(IntentRows);
+}
+
+static void drop_asked(HotWorld *world)
+{
+    for (size_t i = 0; i < asked_count(world); i++) {
+        writes_release(&asked_at(world, i)->writes);
+    }
+    buf_clear(&world->asked);
+}
+
+IntentCancel *cycle_cancels(const HotWorld *world, uint32_t *count_out)
+{
+    *count_out = (uint32_t)(world->cancels.len / sizeof(IntentCancel));
+    return (IntentCancel *)(void *)world->cancels.data;
+}
+
 static void drop_items(HotWorld *world)
 {
     for (size_t i = 0; i < item_count(world); i++) {
@@ -60,6 +93,9 @@ void cycle_world_free(HotWorld *world)
     }
     SAP_ASSERT(world->state_now != HOT_RUNNING);
     drop_items(world);
+    drop_asked(world);
+    buf_release(&world->asked);
+    buf_release(&world->cancels);
     buf_release(&world->items);
     writes_release(&world->writes);
     state_close(world->state);
@@ -240,27 +276,121 @@ const InboxItem *cycle_first_item(const HotWorld *world)
 
 /* ---- Running --------------------------------------------------------------------------------- */
 
-typedef struct Replying {
-    HotWorld *world;
-    SapUniverse *universe;
-} Replying;
-
-static int write_reply(void *ctx, Slice reply_to, SapEncoding encoding, Slice payload)
+static int write_reply(HotWorld *world, const IntentView *intent)
 {
-    const Replying *replying = (const Replying *)ctx;
-    HotWorld *world = replying->world;
     uint8_t seq[UNIVERSE_SEQ];
     OutsideReply reply = {
         .world = &world->lease.name,
-        .id = handler_reply_id(reply_to),
+        .id = handler_reply_id(intent->ref),
         .status = WIT_UNIVERSE_RECEIPT_STATUS_OK,
-        .encoding = encoding,
-        .payload = payload,
+        .encoding = intent->encoding,
+        .payload = intent->params,
         .height = world->after.height + 1,
         .expiry_seq = seq,
     };
-    producer_next(&replying->universe->producer, replying->universe->store, seq);
-    return reply_write(&world->writes, replying->universe, &reply);
+    producer_next(&world->universe->producer, world->universe->store, seq);
+    return reply_write(&world->writes, world->universe, &reply);
+}
+
+/* SHA-256 over the fields of a policy. */
+static void hash_policy(const WitUniverseRetry *retry, Digest *out)
+{
+    uint8_t bytes[36];
+    DigestState state;
+    store_u32be(bytes, retry->attempts);
+    store_u64be(bytes + 4, retry->first_ns);
+    store_u64be(bytes + 12, retry->factor);
+    store_u64be(bytes + 20, retry->cap_ns);
+    store_u64be(bytes + 28, retry->timeout_ns);
+    digest_init(&state);
+    digest_update(&state, bytes, sizeof bytes);
+    digest_final(&state, out);
+}
+
+static int write_effect(HotWorld *world, const IntentView *intent, WriteSet *writes)
+{
+    SapUniverse *universe = world->universe;
+    uint64_t now_ns = sap_store_lease_ns(universe->store);
+    uint8_t seq[UNIVERSE_SEQ];
+    Digest policy;
+    hash_policy(&intent->retry, &policy);
+    WitUniverseEffect effect = {
+        .world = lend_name(&world->lease.name),
+        .height = world->after.height + 1,
+        .intent_hash = lend_bytes(intent->hash, UNIVERSE_DIGEST),
+        .kind = lend_bytes(intent->kind.data, intent->kind.len),
+        .encoding = (WitUniverseEncoding)intent->encoding,
+        .params = lend_bytes(intent->params.data, intent->params.len),
+        .origin_name = lend_bytes(intent->ref.data, intent->ref.len),
+        .policy_context_hash = lend_bytes(policy.bytes, sizeof policy.bytes),
+        .enqueued_at_ns = now_ns,
+        .retry = intent->retry,
+    };
+    producer_next(&universe->producer, universe->store, seq);
+    return effects_publish(writes, universe->number, &effect, now_ns, seq);
+}
+
+static int write_timer(HotWorld *world, const IntentView *intent, WriteSet *writes)
+{
+    SapUniverse *universe = world->universe;
+    bool after = intent->clock == WIT_UNIVERSE_TIMER_CLOCK_LEASE;
+    TimerIntent timer = {
+        .world = world->lease.name,
+        .height = world->after.height + 1,
+        .clock = intent->clock,
+        .at_ns = after ? timer_after(universe->store, intent->time_ns) : intent->time_ns,
+        .ref = intent->ref,
+        .encoding = (WitUniverseEncoding)intent->encoding,
+        .payload = intent->params,
+    };
+    memcpy(timer.hash, intent->hash, sizeof timer.hash);
+    return timers_arm(writes, universe->number, &timer);
+}
+
+/* Its rows are put when the cycle ends, unless a later item of it cancels the intent. */
+static int write_asked(HotWorld *world, const IntentView *intent)
+{
+    IntentRows rows = {.cancelled = intent->cancelled};
+    memcpy(rows.hash, intent->hash, sizeof rows.hash);
+    int rc = buf_reserve(&world->asked, sizeof rows);
+    if (rc == SAP_OK && !rows.cancelled) {
+        rc = intent->type == INTENT_EFFECT ? write_effect(world, intent, &rows.writes)
+                                           : write_timer(world, intent, &rows.writes);
+    }
+    rc = rc == SAP_OK ? buf_append(&world->asked, &rows, sizeof rows) : rc;
+    if (rc != SAP_OK) {
+        writes_release(&rows.writes);
+    }
+    return rc;
+}
+
+static int write_cancel(HotWorld *world, const IntentView *intent)
+{
+    IntentCancel cancel = {.timer = intent->of_timer};
+    for (size_t i = 0; i < asked_count(world); i++) {
+        IntentRows *rows = asked_at(world, i);
+        if (memcmp(rows->hash, intent->hash, sizeof rows->hash) == 0) {
+            rows->cancelled = true;
+            return SAP_OK;
+        }
+    }
+    memcpy(cancel.hash, intent->hash, sizeof cancel.hash);
+    return buf_append(&world->cancels, &cancel, sizeof cancel);
+}
+
+static int write_intent(void *ctx, const IntentView *intent)
+{
+    HotWorld *world = (HotWorld *)ctx;
+    switch (intent->type) {
+    case INTENT_REPLY:
+        return write_reply(world, intent);
+    case INTENT_EFFECT:
+    case INTENT_TIMER:
+        return write_asked(world, intent);
+    case INTENT_CANCEL:
+        return write_cancel(world, intent);
+    }
+    return SAP_ERROR;
 }
 
 /* The item becomes a dead letter, and who waits for a reply hears of it. */
@@ -285,24 +415,29 @@ static int write_dead_letter(HotWorld *world, SapUniverse *universe, const Inbox
     return letter_write(&world->writes, universe, &letter);
 }
 
-/* The rows of a step that is done: entry, replies, dead letter, and the item gone from the inbox. */
-static int write_step(HotWorld *world, SapUniverse *universe, SapWorld *view, const InboxItem *item,
-                      bool rejected)
+/* The rows of a step that is done: entry, what it asks for, or a dead letter, and the item gone from the
+ * inbox, with the dedupe row of the effect that it is the receipt of. */
+static int write_step(HotWorld *world, SapWorld *view, const InboxItem *item,
+                      WitUniverseEntryKind kind)
 {
-    Replying replying = {world, universe};
+    SapUniverse *universe = world->universe;
+    bool rejected = kind == WIT_UNIVERSE_ENTRY_KIND_REJECTED;
     HeadRow before = world->after;
     uint8_t sum[UNIVERSE_SUM];
     RowKey inbox;
     Buf content = {0};
     row_key_inbox(&inbox, universe->number, &world->lease.name, item->item_class, item->seq);
-    int rc = handler_entry(view, item, rejected, &content);
+    int rc = handler_entry(view, item, kind, &content);
     Slice bytes = {content.data, content.len};
     rc = rc == SAP_OK ? journal_write_entry(&world->writes, &world->lease, before.height + 1, bytes)
                       : rc;
     rc = rc == SAP_OK ? writes_add(&world->writes, ROW_DEL_MUST, &inbox, (Slice){"", 0}) : rc;
+    if (rc == SAP_OK && item->item.kind == WIT_UNIVERSE_ITEM_KIND_RECEIPT) {
+        rc = effects_consume(&world->writes, universe->number, item->item.hash.data);
+    }
     if (rc == SAP_OK) {
         rc = rejected ? write_dead_letter(world, universe, item, view->message)
-                      : handler_replies(view, write_reply, &replying);
+                      : handler_intents(view, write_intent, world);
     }
     if (rc == SAP_OK) {
         state_sum(world->state, sum);
@@ -356,16 +491,57 @@ static void note_failure(HotWorld *world, const InboxItem *item, const SapWorld 
                attempts_allowed(world), view->message);
 }
 
+/* What an item answers. */
+typedef struct Answer {
+    bool answers; /* a receipt or a firing, which is not from the dead letters */
+    bool awaited; /* it is outstanding */
+    Outstanding outstanding;
+} Answer;
+
+/* In the item's transaction: what it answers is not outstanding any more. */
+static int end_answered(SapWorld *view, const InboxItem *item, Answer *answer)
+{
+    WitUniverseItemKind kind = item->item.kind;
+    const uint8_t *hash = item->item.hash.data;
+    *answer = (Answer){.answers = false};
+    if ((kind != WIT_UNIVERSE_ITEM_KIND_RECEIPT && kind != WIT_UNIVERSE_ITEM_KIND_TIMER)) {
+        return SAP_OK;
+    }
+    answer->answers = !item->item.replayed;
+    int rc = outstanding_get(view->state, hash, &answer->outstanding);
+    answer->awaited = rc == SAP_OK;
+    rc = rc == SAP_OK ? outstanding_end(view, hash, &answer->outstanding) : rc;
+    return rc == SAP_NOTFOUND ? SAP_OK : rc;
+}
+
+/* Rejected: nothing of it happened, but that what it answers is over. */
+static int reject_item(HotWorld *world, SapWorld *view, const InboxItem *item)
+{
+    Answer answer;
+    int rc = state_begin(world->state);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    handler_forget(view);
+    rc = end_answered(view, item, &answer);
+    if (rc != SAP_OK) {
+        state_abort(world->state);
+        return rc;
+    }
+    rc = state_commit(world->state);
+    return rc == SAP_OK ? write_step(world, view, item, WIT_UNIVERSE_ENTRY_KIND_REJECTED) : rc;
+}
+
 /* Ends the innermost transaction of the state. *go_on_out: the next item may follow. */
 static int take_outcome(HotWorld *world, SapWorld *view, const InboxItem *item,
-                        HandlerOutcome outcome, bool *go_on_out)
+                        HandlerOutcome outcome, WitUniverseEntryKind kind, bool *go_on_out)
 {
     bool give_up = false;
     *go_on_out = false;
     if (outcome == HANDLER_DONE) {
         int rc = state_commit(world->state);
         *go_on_out = true;
-        return rc == SAP_OK ? write_step(world, world->universe, view, item, false) : rc;
+        return rc == SAP_OK ? write_step(world, view, item, kind) : rc;
     }
     state_abort(world->state);
     if (outcome == HANDLER_WAITS) {
@@ -389,18 +565,17 @@ static int take_outcome(HotWorld *world, SapWorld *view, const InboxItem *item,
         return SAP_OK;
     }
     *go_on_out = true;
-    return write_step(world, world->universe, view, item, true);
+    return reject_item(world, view, item);
 }
 
-/* Processes have ended again and again while they handled this item: it is not tried any more.
- * Unless its module skips such items, the world is paused with it. */
-static HandlerOutcome refuse_item(HotWorld *world, SapWorld *view, const InboxItem *item,
-                                  uint64_t time_ns)
+/* Processes have ended again and again while they handled this item: it is not tried any more. Unless its
+ * module skips such items, the world is paused with it. */
+static HandlerOutcome refuse_item(HotWorld *world, SapWorld *view, const InboxItem *item)
 {
     char why[128];
     (void)snprintf(why, sizeof why, "%" PRIu32 " processes ended while they handled this item",
                    world->begun_before);
-    handler_refuse(view, world->after.height + 1, time_ns, why);
+    handler_refuse(view, why);
     world->pause = world->module->on_failure != SAP_ON_FAILURE_SKIP;
     world->failed_class = item->item_class;
     memcpy(world->failed_seq, item->seq, UNIVERSE_SEQ);
@@ -408,23 +583,48 @@ static HandlerOutcome refuse_item(HotWorld *world, SapWorld *view, const InboxIt
     return HANDLER_REJECTED;
 }
 
+/* A receipt that nobody waits for by name: what failed is a dead letter. */
+static HandlerOutcome take_unnamed(SapWorld *view, const InboxItem *item)
+{
+    char why[EFFECT_CODE_MAX + 64];
+    if (item->item.status == WIT_UNIVERSE_RECEIPT_STATUS_OK ||
+        item->item.status == WIT_UNIVERSE_RECEIPT_STATUS_NONE) {
+        return HANDLER_DONE;
+    }
+    (void)snprintf(why, sizeof why, "an effect without a ref has failed: %.*s",
+                   (int)item->item.code.len, (const char *)item->item.code.data);
+    handler_refuse(view, why);
+    return HANDLER_REJECTED;
+}
+
 static int run_item(HotWorld *world, SapWorld *view, const InboxItem *item, bool *go_on_out)
 {
     uint64_t time_ns = item->item.time_ns;
-    HandlerOutcome outcome;
+    WitUniverseEntryKind kind = WIT_UNIVERSE_ENTRY_KIND_ITEM;
+    HandlerOutcome outcome = HANDLER_DONE;
+    Answer answer;
     time_ns = time_ns > world->after.time_ns ? time_ns : world->after.time_ns;
     *go_on_out = false;
+    handler_begin(view, world->after.height + 1, time_ns);
     int rc = state_begin(world->state);
     if (rc != SAP_OK) {
         return rc;
     }
-    if (world->begun_before >= attempts_allowed(world)) {
-        outcome = refuse_item(world, view, item, time_ns);
-    } else {
-        outcome =
-            handler_call(view, world->module->handler, item, world->after.height + 1, time_ns);
+    rc = end_answered(view, item, &answer);
+    if (rc != SAP_OK) {
+        state_abort(world->state);
+        return rc;
     }
-    return take_outcome(world, view, item, outcome, go_on_out);
+    if (world->begun_before >= attempts_allowed(world)) {
+        outcome = refuse_item(world, view, item);
+    } else if (answer.answers && !answer.awaited) {
+        kind = WIT_UNIVERSE_ENTRY_KIND_DUPLICATE;
+    } else if (answer.answers && answer.outstanding.ref[0] == 0) {
+        outcome = take_unnamed(view, item);
+    } else {
+        outcome = handler_call(view, world->module->handler, item);
+    }
+    return take_outcome(world, view, item, outcome, kind, go_on_out);
 }
 
 /* The job: the handler is called for each item, as far as the budgets go. */
@@ -441,6 +641,7 @@ static void run_items(ExecutorJob *job)
     world->code = SAP_OK;
     while (world->code == SAP_OK && done < count && done < world->limits.steps &&
            effects < world->limits.effects && world->writes.bytes.len < CYCLE_BYTES &&
+           world->cancels.len / sizeof(IntentCancel) < CANCELS_MAX &&
            !atomic_load_relaxed(&world->cancelled) &&
            (done == 0 || clock_mono_ns(world->universe->clock) < end_ns)) {
         bool go_on = false;
@@ -495,6 +696,12 @@ static int write_end(HotWorld *world)
     if (world->steps > 0) {
         rc = journal_write_head(&world->writes, &world->lease, &world->after);
     }
+    for (size_t i = 0; rc == SAP_OK && i < asked_count(world); i++) {
+        if (!asked_at(world, i)->cancelled) {
+            rc = writes_add_all(&world->writes, &asked_at(world, i)->writes);
+        }
+    }
+    drop_asked(world);
     if (rc == SAP_OK && world->steps > 0 && world->lease.unclean) {
         row_key_world(&attempt, WIT_DBI_ATTEMPT, world->universe->number, &world->lease.name);
         rc = writes_add(&world->writes, ROW_DEL, &attempt, (Slice){"", 0});
@@ -520,6 +727,8 @@ int cycle_end(HotWorld *world, bool committed)
     SAP_ASSERT(world->state_now == HOT_READY || world->state_now == HOT_SUBMITTED);
     world->state_now = HOT_IDLE;
     writes_clear(&world->writes);
+    drop_asked(world);
+    buf_clear(&world->cancels);
     if (!committed) {
         state_abort(world->state);
         return SAP_OK;

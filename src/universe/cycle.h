@@ -13,6 +13,7 @@
 #ifndef SAPLING_UNIVERSE_CYCLE_H
 #define SAPLING_UNIVERSE_CYCLE_H
 
+#include "universe/effects.h"
 #include "universe/executor.h"
 #include "universe/handler.h"
 #include "universe/universe_impl.h"
@@ -75,6 +76,8 @@ typedef struct HotWorld {
     bool more;             /* in the inbox than was read */
     uint8_t priority;      /* the first of its hints' */
     WriteSet writes;
+    Buf asked;   /* IntentRows: put when the cycle ends, but those that it cancels itself */
+    Buf cancels; /* IntentCancel: of intents of cycles before */
     uint64_t steps;
     uint64_t rejected;
     uint64_t failed; /* calls */
@@ -95,6 +98,9 @@ int cycle_load(HotWorld *world, SapStore *store, SapStoreTxn *newest, const Cycl
 
 /* What was read, and the hints, are forgotten: the cycle does not begin. */
 void cycle_forget(HotWorld *world);
+
+/* The intents of earlier cycles that this one cancels. */
+IntentCancel *cycle_cancels(const HotWorld *world, uint32_t *count_out);
 
 /* How many bytes were read. */
 size_t cycle_loaded_bytes(const HotWorld *world);

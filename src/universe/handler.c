@@ -23,13 +23,30 @@ typedef struct ChangeAt {
 } ChangeAt;
 
 typedef struct IntentAt {
+    Piece kind;
     Piece ref;
     Piece params;
-    SapEncoding encoding;
-    uint8_t hash[UNIVERSE_DIGEST];
+    IntentView view; /* without its slices */
 } IntentAt;
 
 static const char reply_kind[] = "reply";
+
+/* The first byte of the key of a row of the handler's. */
+enum { ROW_OWN = 1 };
+
+typedef struct StateKey {
+    uint8_t bytes[1 + SAP_WORLD_MAX_KEY];
+} StateKey;
+
+static Slice own_key(StateKey *room, const void *key, size_t len)
+{
+    SAP_ASSERT(len <= SAP_WORLD_MAX_KEY);
+    room->bytes[0] = ROW_OWN;
+    if (len > 0) {
+        memcpy(room->bytes + 1, key, len);
+    }
+    return (Slice){room->bytes, len + 1};
+}
 
 void handler_init(SapWorld *world, uint32_t universe, const UniverseName *name,
                   const WorldBirth *birth, WorldState *state)
@@ -74,6 +91,11 @@ static bool is_cancelled(const SapWorld *world)
     return world->cancelled != NULL && atomic_load_relaxed(world->cancelled);
 }
 
+bool handler_is_cancelled(const SapWorld *world)
+{
+    return is_cancelled(world);
+}
+
 bool sap_world_cancelled(const SapWorld *world)
 {
     return world != NULL && is_cancelled(world);
@@ -88,6 +110,7 @@ int sap_world_get(SapWorld *world, const void *key, size_t key_len, const void *
                   size_t *val_len_out, SapEncoding *encoding_out)
 {
     Slice val = {0};
+    StateKey room;
     if (world == NULL || val_out == NULL || val_len_out == NULL) {
         return SAP_ERROR;
     }
@@ -97,7 +120,7 @@ int sap_world_get(SapWorld *world, const void *key, size_t key_len, const void *
     if (!key_valid(key, key_len)) {
         return key_len > SAP_WORLD_MAX_KEY ? SAP_FULL : SAP_INVALID;
     }
-    int rc = state_get(world->state, (Slice){key, key_len}, &val);
+    int rc = state_get(world->state, own_key(&room, key, key_len), &val);
     if (rc == SAP_OK) {
         const uint8_t *bytes = (const uint8_t *)val.data;
         *val_out = bytes + 1;
@@ -128,11 +151,41 @@ static void forget_change(SapWorld *world)
     buf_truncate(&world->changes, world->changes.len - sizeof(ChangeAt));
 }
 
+int handler_put_row(SapWorld *world, Slice key, Slice row)
+{
+    ChangeAt change;
+    int rc =
+        has_room(world, key.len + row.len) ? keep_change(world, key, row, true, &change) : SAP_FULL;
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    rc = state_put(world->state, piece(world, change.key), piece(world, change.val));
+    if (rc != SAP_OK) {
+        forget_change(world);
+    }
+    return rc;
+}
+
+int handler_del_row(SapWorld *world, Slice key)
+{
+    ChangeAt change;
+    int rc = has_room(world, key.len) ? keep_change(world, key, (Slice){"", 0}, false, &change)
+                                      : SAP_FULL;
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    rc = state_del(world->state, piece(world, change.key));
+    if (rc != SAP_OK) {
+        forget_change(world);
+    }
+    return rc;
+}
+
 int sap_world_put(SapWorld *world, const void *key, size_t key_len, SapEncoding encoding,
                   const void *val, size_t val_len)
 {
     Buf row = {0};
-    ChangeAt change;
+    StateKey room;
     if (world == NULL) {
         return SAP_ERROR;
     }
@@ -144,27 +197,17 @@ int sap_world_put(SapWorld *world, const void *key, size_t key_len, SapEncoding 
     }
     int rc = buf_append_u8(&row, (uint8_t)encoding);
     rc = rc == SAP_OK ? payload_append(encoding, val, val_len, &row) : rc;
-    if (rc == SAP_OK &&
-        (row.len - 1 > SAP_WORLD_MAX_VALUE || !has_room(world, key_len + row.len))) {
-        rc = SAP_FULL;
-    }
+    rc = rc == SAP_OK && row.len - 1 > SAP_WORLD_MAX_VALUE ? SAP_FULL : rc;
     rc = rc == SAP_OK
-             ? keep_change(world, (Slice){key, key_len}, (Slice){row.data, row.len}, true, &change)
+             ? handler_put_row(world, own_key(&room, key, key_len), (Slice){row.data, row.len})
              : rc;
     buf_release(&row);
-    if (rc != SAP_OK) {
-        return rc;
-    }
-    rc = state_put(world->state, piece(world, change.key), piece(world, change.val));
-    if (rc != SAP_OK) {
-        forget_change(world);
-    }
     return rc;
 }
 
 int sap_world_del(SapWorld *world, const void *key, size_t key_len)
 {
-    ChangeAt change;
+    StateKey room;
     if (world == NULL) {
         return SAP_ERROR;
     }
@@ -174,18 +217,7 @@ int sap_world_del(SapWorld *world, const void *key, size_t key_len)
     if (!key_valid(key, key_len)) {
         return key_len > SAP_WORLD_MAX_KEY ? SAP_FULL : SAP_INVALID;
     }
-    if (!has_room(world, key_len)) {
-        return SAP_FULL;
-    }
-    int rc = keep_change(world, (Slice){key, key_len}, (Slice){"", 0}, false, &change);
-    if (rc != SAP_OK) {
-        return rc;
-    }
-    rc = state_del(world->state, piece(world, change.key));
-    if (rc != SAP_OK) {
-        forget_change(world);
-    }
-    return rc;
+    return handler_del_row(world, own_key(&room, key, key_len));
 }
 
 typedef struct Scan {
@@ -197,19 +229,21 @@ static int scan_row(void *ctx, Slice key, Slice val)
 {
     const Scan *scan = (const Scan *)ctx;
     const uint8_t *bytes = (const uint8_t *)val.data;
-    return scan->row(scan->ctx, key.data, key.len, (SapEncoding)bytes[0], bytes + 1, val.len - 1);
+    return scan->row(scan->ctx, (const uint8_t *)key.data + 1, key.len - 1, (SapEncoding)bytes[0],
+                     bytes + 1, val.len - 1);
 }
 
 int sap_world_scan(SapWorld *world, const void *prefix, size_t prefix_len, SapWorldRow row,
                    void *ctx)
 {
     Scan scan = {row, ctx};
+    StateKey room;
     if (world == NULL || row == NULL || (prefix == NULL && prefix_len > 0)) {
         return SAP_ERROR;
     }
     return prefix_len > SAP_WORLD_MAX_KEY
                ? SAP_OK
-               : state_scan(world->state, (Slice){prefix, prefix_len}, scan_row, &scan);
+               : state_scan(world->state, own_key(&room, prefix, prefix_len), scan_row, &scan);
 }
 
 static void hash_piece(DigestState *state, const void *data, size_t len)
@@ -221,13 +255,12 @@ static void hash_piece(DigestState *state, const void *data, size_t len)
 }
 
 /* SHA-256 over universe, world, height, index, kind, encoding and params, each with its length. */
-static void hash_intent(const SapWorld *world, const char *kind, SapEncoding encoding, Slice params,
-                        uint8_t hash_out[UNIVERSE_DIGEST])
+static void hash_intent(const SapWorld *world, IntentView *intent)
 {
     DigestState state;
     Digest digest;
     uint8_t number[8];
-    uint8_t byte = (uint8_t)encoding;
+    uint8_t byte = (uint8_t)intent->encoding;
     digest_init(&state);
     store_u32be(number, world->universe);
     hash_piece(&state, number, 4);
@@ -236,11 +269,46 @@ static void hash_intent(const SapWorld *world, const char *kind, SapEncoding enc
     hash_piece(&state, number, 8);
     store_u64be(number, world->intents.len / sizeof(IntentAt));
     hash_piece(&state, number, 8);
-    hash_piece(&state, kind, strlen(kind));
+    hash_piece(&state, intent->kind.data, intent->kind.len);
     hash_piece(&state, &byte, 1);
-    hash_piece(&state, params.data, params.len);
+    hash_piece(&state, intent->params.data, intent->params.len);
     digest_final(&state, &digest);
-    memcpy(hash_out, digest.bytes, UNIVERSE_DIGEST);
+    memcpy(intent->hash, digest.bytes, UNIVERSE_DIGEST);
+}
+
+int handler_add_intent(SapWorld *world, IntentView *intent)
+{
+    IntentAt at = {.view = *intent};
+    if (world->intents.len / sizeof at >= SAP_WORLD_MAX_INTENTS ||
+        !has_room(world, intent->kind.len + intent->ref.len + intent->params.len)) {
+        return SAP_FULL;
+    }
+    if (intent->type != INTENT_CANCEL) {
+        hash_intent(world, intent);
+        memcpy(at.view.hash, intent->hash, sizeof at.view.hash);
+    }
+    int rc = buf_reserve(&world->intents, sizeof at);
+    rc = rc == SAP_OK ? keep(world, intent->kind, &at.kind) : rc;
+    rc = rc == SAP_OK ? keep(world, intent->ref, &at.ref) : rc;
+    rc = rc == SAP_OK ? keep(world, intent->params, &at.params) : rc;
+    return rc == SAP_OK ? buf_append(&world->intents, &at, sizeof at) : rc;
+}
+
+static IntentAt *intent_at(const SapWorld *world, size_t index)
+{
+    return (IntentAt *)(void *)world->intents.data + index;
+}
+
+bool handler_cancel_own(SapWorld *world, const uint8_t hash[UNIVERSE_DIGEST])
+{
+    for (size_t i = 0; i < handler_intent_count(world); i++) {
+        IntentView *view = &intent_at(world, i)->view;
+        if (view->type != INTENT_CANCEL && memcmp(view->hash, hash, sizeof view->hash) == 0) {
+            view->cancelled = true;
+            return true;
+        }
+    }
+    return false;
 }
 
 Slice handler_reply_id(Slice reply_to)
@@ -255,29 +323,28 @@ Slice handler_reply_id(Slice reply_to)
 int sap_world_reply(SapWorld *world, const char *reply_to, SapEncoding encoding,
                     const void *payload, size_t len)
 {
-    IntentAt intent = {.encoding = encoding};
+    IntentView intent = {
+        .type = INTENT_REPLY, .kind = slice_from_str(reply_kind), .encoding = encoding};
     Buf params = {0};
     if (world == NULL || reply_to == NULL) {
         return SAP_ERROR;
     }
-    Slice id = handler_reply_id(slice_from_str(reply_to));
+    if (is_cancelled(world)) {
+        return SAP_FENCED;
+    }
+    intent.ref = slice_from_str(reply_to);
+    Slice id = handler_reply_id(intent.ref);
     if (id.len == 0 || id.len > SAP_WORLD_MAX_ID || !payload_text_valid(reply_to, SIZE_MAX)) {
         return SAP_INVALID;
     }
-    if (world->intents.len / sizeof intent >= SAP_WORLD_MAX_INTENTS || len > SAP_WORLD_MAX_ENTRY) {
+    if (len > SAP_WORLD_MAX_ENTRY) {
         return SAP_FULL;
     }
     int rc = payload_append(encoding, payload, len, &params);
     /* A reply is a row of the store. */
-    if (rc == SAP_OK && (params.len > SAP_STORE_MAX_VALUE / 2 || !has_room(world, params.len))) {
-        rc = SAP_FULL;
-    }
-    if (rc == SAP_OK) {
-        hash_intent(world, reply_kind, encoding, (Slice){params.data, params.len}, intent.hash);
-        rc = keep(world, slice_from_str(reply_to), &intent.ref);
-        rc = rc == SAP_OK ? keep(world, (Slice){params.data, params.len}, &intent.params) : rc;
-        rc = rc == SAP_OK ? buf_append(&world->intents, &intent, sizeof intent) : rc;
-    }
+    rc = rc == SAP_OK && params.len > SAP_STORE_MAX_VALUE / 2 ? SAP_FULL : rc;
+    intent.params = (Slice){params.data, params.len};
+    rc = rc == SAP_OK ? handler_add_intent(world, &intent) : rc;
     buf_release(&params);
     return rc;
 }
@@ -333,14 +400,15 @@ void sap_world_random(SapWorld *world, void *out, size_t len)
 
 /* ---- The call -------------------------------------------------------------------------------- */
 
-enum { EVENT_TEXTS = 5 };
+enum { EVENT_TEXTS = 7 };
 
 /* Texts of the event with a NUL each, in one block. */
 static int make_event(const InboxItem *item, SapEvent *event_out, Buf *texts)
 {
     const WitUniverseInboxItem *from = &item->item;
-    const CodecBytes *fields[EVENT_TEXTS] = {&from->name, &from->id, &from->correlation_id,
-                                             &from->from_world, &from->reply_to};
+    const CodecBytes *fields[EVENT_TEXTS] = {
+        &from->name, &from->id,  &from->correlation_id, &from->from_world, &from->reply_to,
+        &from->ref,  &from->code};
     size_t at[EVENT_TEXTS];
     for (int i = 0; i < EVENT_TEXTS; i++) {
         at[i] = texts->len;
@@ -360,6 +428,10 @@ static int make_event(const InboxItem *item, SapEvent *event_out, Buf *texts)
         .from_world = base + at[3],
         .from_height = from->from_height,
         .reply_to = base + at[4],
+        .ref = base + at[5],
+        .status = (SapReceiptStatus)from->status,
+        .code = base + at[6],
+        .attempts = from->attempts.count,
         .encoding = (SapEncoding)from->encoding,
         .payload = in_blob ? item->blob.data : from->payload.data,
         .payload_len = in_blob ? item->blob.len : from->payload.len,
@@ -367,22 +439,27 @@ static int make_event(const InboxItem *item, SapEvent *event_out, Buf *texts)
     return SAP_OK;
 }
 
-static void clear_call(SapWorld *world, uint64_t height, uint64_t time_ns)
+void handler_forget(SapWorld *world)
 {
     buf_clear(&world->bytes);
     buf_clear(&world->changes);
     buf_clear(&world->intents);
+    world->cancels = 0;
     world->weight = 0;
     world->drawn = 0;
+}
+
+void handler_begin(SapWorld *world, uint64_t height, uint64_t time_ns)
+{
+    handler_forget(world);
     world->failed = false;
     world->message[0] = 0;
     world->height = height;
     world->time_ns = time_ns;
 }
 
-void handler_refuse(SapWorld *world, uint64_t height, uint64_t time_ns, const char *message)
+void handler_refuse(SapWorld *world, const char *message)
 {
-    clear_call(world, height, time_ns);
     (void)snprintf(world->message, sizeof world->message, "%s", message);
 }
 
@@ -400,12 +477,10 @@ static HandlerOutcome judge(SapWorld *world, int rc)
     return machine ? HANDLER_WAITS : HANDLER_FAILED;
 }
 
-HandlerOutcome handler_call(SapWorld *world, SapWorldHandler handler, const InboxItem *item,
-                            uint64_t height, uint64_t time_ns)
+HandlerOutcome handler_call(SapWorld *world, SapWorldHandler handler, const InboxItem *item)
 {
     SapEvent event;
     Buf texts = {0};
-    clear_call(world, height, time_ns);
     int rc = make_event(item, &event, &texts);
     rc = rc == SAP_OK ? handler(world, &event) : rc;
     buf_release(&texts);
@@ -427,52 +502,54 @@ static void fill_changes(const SapWorld *world, WitUniverseChange *changes)
     }
 }
 
-/* The hashes are read from `ats`, which the intents borrow. */
-static void fill_intents(const SapWorld *world, const IntentAt *ats, size_t count,
-                         WitUniverseIntent *intents)
+static void fill_intents(const SapWorld *world, WitUniverseIntent *intents)
 {
-    for (size_t i = 0; i < count; i++) {
-        Slice ref = piece(world, ats[i].ref);
-        Slice params = piece(world, ats[i].params);
+    for (size_t i = 0; i < handler_intent_count(world); i++) {
+        const IntentAt *at = intent_at(world, i);
+        Slice kind = piece(world, at->kind);
+        Slice ref = piece(world, at->ref);
+        Slice params = piece(world, at->params);
         intents[i] = (WitUniverseIntent){
-            lend_bytes(reply_kind, sizeof reply_kind - 1), lend_bytes(ref.data, ref.len),
-            (WitUniverseEncoding)ats[i].encoding, lend_bytes(params.data, params.len),
-            lend_bytes(ats[i].hash, UNIVERSE_DIGEST)};
+            .kind = lend_bytes(kind.data, kind.len),
+            .ref = lend_bytes(ref.data, ref.len),
+            .encoding = (WitUniverseEncoding)at->view.encoding,
+            .params = lend_bytes(params.data, params.len),
+            .hash = lend_bytes(at->view.hash, UNIVERSE_DIGEST),
+            .retry = at->view.retry,
+            .clock = at->view.clock,
+            .time_ns = at->view.time_ns,
+        };
     }
 }
 
-int handler_entry(const SapWorld *world, const InboxItem *item, bool rejected, Buf *content_out)
+int handler_entry(const SapWorld *world, const InboxItem *item, WitUniverseEntryKind kind,
+                  Buf *content_out)
 {
     uint8_t sum[UNIVERSE_SUM];
-    size_t change_count = rejected ? 0 : world->changes.len / sizeof(ChangeAt);
-    size_t intent_count = rejected ? 0 : world->intents.len / sizeof(IntentAt);
+    size_t change_count = world->changes.len / sizeof(ChangeAt);
+    size_t intent_count = handler_intent_count(world);
     size_t changes_size = change_count * sizeof(WitUniverseChange);
     size_t intents_size = intent_count * sizeof(WitUniverseIntent);
     WitUniverseChange *changes = (WitUniverseChange *)mem_zalloc(MEM_UNIVERSE, changes_size);
     WitUniverseIntent *intents = (WitUniverseIntent *)mem_zalloc(MEM_UNIVERSE, intents_size);
-    IntentAt *ats =
-        (IntentAt *)mem_copy(MEM_UNIVERSE, world->intents.data, intent_count * sizeof(IntentAt));
-    int rc = changes == NULL || intents == NULL || ats == NULL ? SAP_NOMEM : SAP_OK;
+    int rc = changes == NULL || intents == NULL ? SAP_NOMEM : SAP_OK;
     if (rc == SAP_OK) {
         WitUniverseEntry entry = {
-            .kind = rejected ? WIT_UNIVERSE_ENTRY_KIND_REJECTED : WIT_UNIVERSE_ENTRY_KIND_ITEM,
+            .kind = kind,
             .time_ns = world->time_ns,
             .seq = lend_bytes(item->seq, UNIVERSE_SEQ),
             .item = {true, item->item},
-            .error = lend_bytes(world->message, rejected ? strlen(world->message) : 0),
+            .error = lend_bytes(world->message, strlen(world->message)),
             .delta = {changes, (uint32_t)change_count},
             .intents = {intents, (uint32_t)intent_count},
             .state_sum = lend_bytes(sum, sizeof sum),
         };
-        if (!rejected) {
-            fill_changes(world, changes);
-            fill_intents(world, ats, intent_count, intents);
-        }
+        fill_changes(world, changes);
+        fill_intents(world, intents);
         state_sum(world->state, sum);
         rc = wit_universe_entry_encode(&entry, content_out, NULL);
         SAP_ASSERT(rc != SAP_INVALID);
     }
-    mem_free(MEM_UNIVERSE, ats, intent_count * sizeof(IntentAt));
     mem_free(MEM_UNIVERSE, intents, intents_size);
     mem_free(MEM_UNIVERSE, changes, changes_size);
     return rc;
@@ -483,13 +560,16 @@ size_t handler_intent_count(const SapWorld *world)
     return world->intents.len / sizeof(IntentAt);
 }
 
-int handler_replies(const SapWorld *world, HandlerReply reply, void *ctx)
+int handler_intents(const SapWorld *world, HandlerIntent intent, void *ctx)
 {
     int rc = SAP_OK;
-    for (size_t i = 0; rc == SAP_OK && i < world->intents.len; i += sizeof(IntentAt)) {
-        IntentAt at;
-        memcpy(&at, world->intents.data + i, sizeof at);
-        rc = reply(ctx, piece(world, at.ref), at.encoding, piece(world, at.params));
+    for (size_t i = 0; rc == SAP_OK && i < handler_intent_count(world); i++) {
+        const IntentAt *at = intent_at(world, i);
+        IntentView view = at->view;
+        view.kind = piece(world, at->kind);
+        view.ref = piece(world, at->ref);
+        view.params = piece(world, at->params);
+        rc = intent(ctx, &view);
     }
     return rc;
 }

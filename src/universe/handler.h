@@ -1,7 +1,16 @@
 /* handler.h - one call of a world's handler, and the journal entry that it makes.
  *
  * A SapWorld is the world as its handler sees it during one call. It writes to the state's innermost
- * transaction and keeps what it wrote as the delta of the entry; whoever called ends that transaction. */
+ * transaction and keeps what it wrote as the delta of the entry; whoever called ends that transaction.
+ *
+ * The state has two kinds of rows, told apart by the first byte of their keys:
+ *
+ *   1 <key>         the handler's
+ *   0 h <hash>      an intent that is outstanding: its type, and its ref
+ *   0 r <ref>       the hash of the outstanding intent that the handler calls so
+ *
+ * so that what is outstanding is in the delta, the digest and the sum like everything else, and a state
+ * that is restored knows it. It alone decides whether a receipt is awaited, and what a cancel cancels. */
 #ifndef SAPLING_UNIVERSE_HANDLER_H
 #define SAPLING_UNIVERSE_HANDLER_H
 
@@ -16,6 +25,30 @@ typedef struct InboxItem {
     WitUniverseInboxItem item; /* owned */
     Buf blob;                  /* the payload, where it is in a blob */
 } InboxItem;
+
+typedef enum IntentType {
+    INTENT_REPLY, /* to a caller outside */
+    INTENT_EFFECT,
+    INTENT_TIMER,
+    INTENT_CANCEL,
+} IntentType;
+
+/* One thing that a call has asked for. Borrowed until the next call. */
+typedef struct IntentView {
+    IntentType type;
+    Slice kind;
+    Slice ref;
+    SapEncoding encoding;
+    Slice params;
+    uint8_t hash[UNIVERSE_DIGEST]; /* of a cancel: of the intent that is cancelled */
+    bool of_timer;                 /* of a cancel */
+    bool cancelled;                /* by the same call: journaled, and never put */
+    WitUniverseRetry retry;
+    WitUniverseTimerClock clock;
+    uint64_t time_ns;
+} IntentView;
+
+enum { CANCELS_MAX = 16 }; /* of one call: each needs guards in the transaction */
 
 typedef enum HandlerOutcome {
     HANDLER_DONE,
@@ -36,9 +69,10 @@ struct SapWorld {
     uint64_t time_ns;
 
     /* What the call has done. */
-    Buf bytes;                          /* of keys, values and params */
-    Buf changes;                        /* ChangeAt */
-    Buf intents;                        /* IntentAt */
+    Buf bytes;   /* of keys, values and params */
+    Buf changes; /* ChangeAt */
+    Buf intents; /* IntentAt */
+    uint32_t cancels;
     size_t weight;                      /* of all of it, against SAP_WORLD_MAX_ENTRY */
     const SAP_ATOMIC(bool) * cancelled; /* borrowed: nobody waits for the result; NULL: never */
     uint64_t drawn;                     /* random bytes */
@@ -50,24 +84,61 @@ struct SapWorld {
 void handler_init(SapWorld *world, uint32_t universe, const UniverseName *name,
                   const WorldBirth *birth, WorldState *state);
 
-/* In place of a call: the item is rejected with this message, and no handler runs. */
-void handler_refuse(SapWorld *world, uint64_t height, uint64_t time_ns, const char *message);
+/* In place of a call, after handler_begin(): the item is rejected with this message. */
+void handler_refuse(SapWorld *world, const char *message);
 void handler_release(SapWorld *world);
 
-/* Calls the handler with the item. On anything but HANDLER_DONE world->message says why, and the caller
- * aborts the state's innermost transaction. */
-HandlerOutcome handler_call(SapWorld *world, SapWorldHandler handler, const InboxItem *item,
-                            uint64_t height, uint64_t time_ns);
+/* What was done is forgotten, not the message. */
+void handler_forget(SapWorld *world);
 
-/* The bytes of the entry: of the call before, or with `rejected` of an item that changed nothing. */
-int handler_entry(const SapWorld *world, const InboxItem *item, bool rejected, Buf *content_out);
+/* Begins a call: what the one before has done is forgotten, and its message. */
+void handler_begin(SapWorld *world, uint64_t height, uint64_t time_ns);
+
+/* Calls the handler with the item, after handler_begin(). On anything but HANDLER_DONE world->message says why, and the caller
+ * aborts the state's innermost transaction. */
+HandlerOutcome handler_call(SapWorld *world, SapWorldHandler handler, const InboxItem *item);
+
+/* The bytes of the entry of what was done since handler_begin(). */
+int handler_entry(const SapWorld *world, const InboxItem *item, WitUniverseEntryKind kind,
+                  Buf *content_out);
 
 /* How many intents the call before has made. */
 size_t handler_intent_count(const SapWorld *world);
 
-/* Calls `reply` for each reply of the call before. */
-typedef int (*HandlerReply)(void *ctx, Slice reply_to, SapEncoding encoding, Slice payload);
-int handler_replies(const SapWorld *world, HandlerReply reply, void *ctx);
+/* Calls `intent` for each of them. */
+typedef int (*HandlerIntent)(void *ctx, const IntentView *intent);
+int handler_intents(const SapWorld *world, HandlerIntent intent, void *ctx);
+
+/* ---- For intents.c: changes and intents of the call under way -------------------------------- */
+
+/* Puts or deletes a row of the state, with its first byte, and keeps the change. SAP_FULL: above the limit
+ * of an entry. */
+int handler_put_row(SapWorld *world, Slice key, Slice row);
+int handler_del_row(SapWorld *world, Slice key);
+
+/* Adds an intent; sets its hash, but that of a cancel. Its slices are copied. SAP_FULL: above a limit. */
+int handler_add_intent(SapWorld *world, IntentView *intent);
+/* The intent of that hash is of this call: it is cancelled. False: it is not of this call. */
+bool handler_cancel_own(SapWorld *world, const uint8_t hash[UNIVERSE_DIGEST]);
+bool handler_is_cancelled(const SapWorld *world);
+
+/* ---- intents.c: what is outstanding ---------------------------------------------------------- */
+
+/* An intent that is outstanding. */
+typedef struct Outstanding {
+    IntentType type;
+    char ref[SAP_WORLD_MAX_NAME + 1];
+} Outstanding;
+
+/* SAP_NOTFOUND: it is not. */
+int outstanding_get(WorldState *state, const uint8_t hash[UNIVERSE_DIGEST], Outstanding *out);
+/* Before the handler is called with a receipt or firing: it is not outstanding any more. */
+int outstanding_end(SapWorld *world, const uint8_t hash[UNIVERSE_DIGEST],
+                    const Outstanding *outstanding);
+/* Calls `each` for all. */
+typedef int (*OutstandingVisitor)(void *ctx, const uint8_t hash[UNIVERSE_DIGEST],
+                                  const Outstanding *outstanding);
+int outstanding_each(WorldState *state, OutstandingVisitor each, void *ctx);
 
 /* Under which id a caller outside waits. Empty: nobody outside does. */
 Slice handler_reply_id(Slice reply_to);

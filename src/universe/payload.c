@@ -24,6 +24,12 @@ int payload_append(SapEncoding encoding, const void *data, size_t len, Buf *out)
     return SAP_INVALID;
 }
 
+int payload_append_or_null(SapEncoding encoding, const void *data, size_t len, Buf *out)
+{
+    bool nothing = len == 0 && encoding == SAP_ENCODING_JSON;
+    return nothing ? buf_append_str(out, "null") : payload_append(encoding, data, len, out);
+}
+
 void payload_hash(SapEncoding encoding, Slice canonical, Digest *out)
 {
     uint8_t byte = (uint8_t)encoding;

@@ -11,6 +11,9 @@
  * such encoding. */
 int payload_append(SapEncoding encoding, const void *data, size_t len, Buf *out);
 
+/* The same; nothing at all is null in JSON. */
+int payload_append_or_null(SapEncoding encoding, const void *data, size_t len, Buf *out);
+
 /* SHA-256 over the encoding and the canonical bytes: the event_hash of an item. */
 void payload_hash(SapEncoding encoding, Slice canonical, Digest *out);
 

@@ -605,20 +605,25 @@ static void run_entry_again(Reading *reading, const WitUniverseEntry *entry, uin
     /* What was skipped because it had failed too often might succeed now. */
     bool skipped = rejected && (entry->error.len != 8 || memcmp(entry->error.data, "rejected", 8));
     HandlerOutcome outcome = HANDLER_REJECTED;
+    handler_begin(&view, height, entry->time_ns);
     if (skipped) {
         char error[HANDLER_MESSAGE + 1];
         (void)snprintf(error, sizeof error, "%.*s", (int)entry->error.len,
                        (const char *)entry->error.data);
-        handler_refuse(&view, height, entry->time_ns, error);
+        handler_refuse(&view, error);
     } else {
-        outcome = handler_call(&view, handle, &item, height, entry->time_ns);
+        outcome = handler_call(&view, handle, &item);
     }
     if (outcome == HANDLER_DONE) {
         (void)state_commit(reading->state);
     } else {
         state_abort(reading->state);
+        handler_forget(&view);
     }
-    int rc = handler_entry(&view, &item, outcome == HANDLER_REJECTED, &again);
+    int rc = handler_entry(&view, &item,
+                           outcome == HANDLER_REJECTED ? WIT_UNIVERSE_ENTRY_KIND_REJECTED
+                                                       : WIT_UNIVERSE_ENTRY_KIND_ITEM,
+                           &again);
     if (rc == SAP_OK && ((outcome == HANDLER_REJECTED) != rejected || again.len != content.len ||
                          memcmp(again.data, content.data, content.len) != 0)) {
         simulator_violation(reading->simulator, "entry %" PRIu64 " of %s is another when run again",

@@ -213,10 +213,8 @@ static int make_payload(SapUniverse *universe, const UniverseName *world, const 
     if (item->payload_len > SAP_WORLD_MAX_PAYLOAD) {
         return SAP_FULL;
     }
-    bool nothing = item->payload_len == 0 && item->encoding == SAP_ENCODING_JSON;
-    int rc = nothing
-                 ? buf_append_str(&made->payload, "null")
-                 : payload_append(item->encoding, item->payload, item->payload_len, &made->payload);
+    int rc =
+        payload_append_or_null(item->encoding, item->payload, item->payload_len, &made->payload);
     if (rc != SAP_OK) {
         return rc;
     }

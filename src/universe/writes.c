@@ -47,6 +47,21 @@ int writes_add(WriteSet *writes, RowWriteKind kind, const RowKey *key, Slice val
     return rc;
 }
 
+int writes_add_all(WriteSet *writes, const WriteSet *from)
+{
+    int rc = SAP_OK;
+    for (size_t i = 0; rc == SAP_OK && i < from->list.len; i += sizeof(RowWrite)) {
+        RowWrite write;
+        RowKey key;
+        memcpy(&write, from->list.data + i, sizeof write);
+        key = (RowKey){.table = write.table, .len = write.key_len};
+        memcpy(key.bytes, from->bytes.data + write.key_at, write.key_len);
+        rc = writes_add(writes, write.kind, &key,
+                        (Slice){from->bytes.data + write.key_at + write.key_len, write.val_len});
+    }
+    return rc;
+}
+
 static const uint8_t *key_of(const Applied *applied)
 {
     return applied->set->bytes.data + applied->write.key_at;

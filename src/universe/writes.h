@@ -26,6 +26,9 @@ void writes_release(WriteSet *writes);
 /* Key and value are copied. SAP_NOMEM: the set is as it was. */
 int writes_add(WriteSet *writes, RowWriteKind kind, const RowKey *key, Slice val);
 
+/* Adds all of `from`. */
+int writes_add_all(WriteSet *writes, const WriteSet *from);
+
 /* Applies all of several sets, in the order of their keys. */
 int writes_apply(WriteSet *const *sets, uint32_t count, UniverseTxn *txn);
 

@@ -1,0 +1,259 @@
+/* intents.c - what a handler asks of the outside, and what is outstanding of it: see handler.h. */
+#include <string.h>
+
+#include "common/assert.h"
+#include "common/options.h"
+#include "universe/handler.h"
+#include "universe/payload.h"
+
+OPTIONS_LAYOUT(SapEffect, retry, retry);
+OPTIONS_LAYOUT(SapTimer, payload_len, payload_len);
+
+/* ---- What is outstanding --------------------------------------------------------------------- */
+
+enum {
+    ROW_HOST = 0,
+    ROW_HASH = 'h',
+    ROW_REF = 'r',
+    HOST_KEY_MAX = 2 + SAP_WORLD_MAX_NAME,
+};
+_Static_assert(HOST_KEY_MAX >= 2 + UNIVERSE_DIGEST, "a hash is no longer than a ref");
+
+typedef struct HostKey {
+    size_t len;
+    uint8_t bytes[HOST_KEY_MAX];
+} HostKey;
+
+static Slice host_key(HostKey *room, uint8_t kind, const void *name, size_t len)
+{
+    SAP_ASSERT(len <= HOST_KEY_MAX - 2);
+    room->bytes[0] = ROW_HOST;
+    room->bytes[1] = kind;
+    if (len > 0) {
+        memcpy(room->bytes + 2, name, len);
+    }
+    return (Slice){room->bytes, len + 2};
+}
+
+/* The row of a hash: the type of the intent, and its ref. SAP_CORRUPT: it is none. */
+static int decode_outstanding(Slice row, Outstanding *out)
+{
+    const uint8_t *bytes = (const uint8_t *)row.data;
+    if (row.len < 1 || row.len - 1 > SAP_WORLD_MAX_NAME) {
+        return SAP_CORRUPT;
+    }
+    out->type = (IntentType)bytes[0];
+    memcpy(out->ref, bytes + 1, row.len - 1);
+    out->ref[row.len - 1] = 0;
+    return SAP_OK;
+}
+
+int outstanding_get(WorldState *state, const uint8_t hash[UNIVERSE_DIGEST], Outstanding *out)
+{
+    HostKey room;
+    Slice row = {0};
+    int rc = state_get(state, host_key(&room, ROW_HASH, hash, UNIVERSE_DIGEST), &row);
+    return rc == SAP_OK ? decode_outstanding(row, out) : rc;
+}
+
+int outstanding_end(SapWorld *world, const uint8_t hash[UNIVERSE_DIGEST],
+                    const Outstanding *outstanding)
+{
+    HostKey room;
+    int rc = handler_del_row(world, host_key(&room, ROW_HASH, hash, UNIVERSE_DIGEST));
+    if (rc == SAP_OK && outstanding->ref[0] != 0) {
+        rc = handler_del_row(world,
+                             host_key(&room, ROW_REF, outstanding->ref, strlen(outstanding->ref)));
+    }
+    return rc;
+}
+
+typedef struct Each {
+    OutstandingVisitor visitor;
+    void *ctx;
+} Each;
+
+static int visit_row(void *ctx, Slice key, Slice val)
+{
+    const Each *each = (const Each *)ctx;
+    Outstanding outstanding;
+    if (key.len != 2 + UNIVERSE_DIGEST) {
+        return SAP_CORRUPT;
+    }
+    int rc = decode_outstanding(val, &outstanding);
+    return rc == SAP_OK ? each->visitor(each->ctx, (const uint8_t *)key.data + 2, &outstanding)
+                        : rc;
+}
+
+int outstanding_each(WorldState *state, OutstandingVisitor visitor, void *ctx)
+{
+    Each each = {visitor, ctx};
+    HostKey room;
+    return state_scan(state, host_key(&room, ROW_HASH, "", 0), visit_row, &each);
+}
+
+static int outstanding_add(SapWorld *world, const IntentView *intent)
+{
+    HostKey room;
+    uint8_t row[1 + SAP_WORLD_MAX_NAME];
+    row[0] = (uint8_t)intent->type;
+    if (intent->ref.len > 0) {
+        memcpy(row + 1, intent->ref.data, intent->ref.len);
+    }
+    int rc = handler_put_row(world, host_key(&room, ROW_HASH, intent->hash, UNIVERSE_DIGEST),
+                             (Slice){row, 1 + intent->ref.len});
+    if (rc == SAP_OK && intent->ref.len > 0) {
+        rc = handler_put_row(world, host_key(&room, ROW_REF, intent->ref.data, intent->ref.len),
+                             (Slice){intent->hash, UNIVERSE_DIGEST});
+    }
+    return rc;
+}
+
+/* The outstanding intent that the handler calls so. SAP_NOTFOUND: there is none. */
+static int find_ref(SapWorld *world, Slice ref, uint8_t hash_out[UNIVERSE_DIGEST], Outstanding *out)
+{
+    HostKey room;
+    Slice row = {0};
+    int rc = state_get(world->state, host_key(&room, ROW_REF, ref.data, ref.len), &row);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    if (row.len != UNIVERSE_DIGEST) {
+        return SAP_CORRUPT;
+    }
+    memcpy(hash_out, row.data, UNIVERSE_DIGEST);
+    rc = outstanding_get(world->state, hash_out, out);
+    return rc == SAP_NOTFOUND ? SAP_CORRUPT : rc;
+}
+
+/* ---- Cancelling ------------------------------------------------------------------------------ */
+
+static int cancel_outstanding(SapWorld *world, Slice ref, const uint8_t hash[UNIVERSE_DIGEST],
+                              const Outstanding *outstanding)
+{
+    IntentView intent = {
+        .type = INTENT_CANCEL,
+        .kind = slice_from_str("cancel"),
+        .ref = ref,
+        .encoding = SAP_ENCODING_RAW,
+        .params = {hash, UNIVERSE_DIGEST},
+        .of_timer = outstanding->type == INTENT_TIMER,
+    };
+    memcpy(intent.hash, hash, sizeof intent.hash);
+    bool own = handler_cancel_own(world, hash);
+    if (!own && world->cancels >= CANCELS_MAX) {
+        return SAP_FULL;
+    }
+    world->cancels += !own;
+    intent.cancelled = own; /* it was never put: there is nothing to cancel outside */
+    int rc = handler_add_intent(world, &intent);
+    return rc == SAP_OK ? outstanding_end(world, hash, outstanding) : rc;
+}
+
+int sap_world_cancel(SapWorld *world, const char *ref)
+{
+    uint8_t hash[UNIVERSE_DIGEST];
+    Outstanding outstanding;
+    if (world == NULL || ref == NULL) {
+        return SAP_ERROR;
+    }
+    if (handler_is_cancelled(world)) {
+        return SAP_FENCED;
+    }
+    Slice name = slice_from_str(ref);
+    if (name.len == 0 || name.len > SAP_WORLD_MAX_NAME) {
+        return SAP_INVALID;
+    }
+    int rc = find_ref(world, name, hash, &outstanding);
+    return rc == SAP_OK ? cancel_outstanding(world, name, hash, &outstanding) : rc;
+}
+
+/* ---- Asking ---------------------------------------------------------------------------------- */
+
+static bool ref_valid(const char *ref)
+{
+    return payload_text_valid(ref, SAP_WORLD_MAX_NAME);
+}
+
+/* Adds an intent that is outstanding from now on. A timer takes the place of one of the same ref. */
+static int ask_outside(SapWorld *world, IntentView *intent)
+{
+    uint8_t hash[UNIVERSE_DIGEST];
+    Outstanding old;
+    int rc = intent->ref.len == 0 ? SAP_NOTFOUND : find_ref(world, intent->ref, hash, &old);
+    if (rc == SAP_OK) {
+        bool replaces = intent->type == INTENT_TIMER && old.type == INTENT_TIMER;
+        rc = replaces ? cancel_outstanding(world, intent->ref, hash, &old) : SAP_EXISTS;
+    } else if (rc == SAP_NOTFOUND) {
+        rc = SAP_OK;
+    }
+    rc = rc == SAP_OK ? handler_add_intent(world, intent) : rc;
+    return rc == SAP_OK ? outstanding_add(world, intent) : rc;
+}
+
+int sap_world_effect(SapWorld *world, const SapEffect *effect)
+{
+    SapEffect all = {.size = sizeof all};
+    UniverseName kind;
+    Buf params = {0};
+    if (world == NULL || effect == NULL || OPTIONS_READ(SapEffect, &all, effect) != SAP_OK) {
+        return SAP_ERROR;
+    }
+    if (handler_is_cancelled(world)) {
+        return SAP_FENCED;
+    }
+    int rc = universe_name_set(&kind, all.kind);
+    if (rc != SAP_OK || !ref_valid(all.ref) || all.retry.attempts > SAP_EFFECT_MAX_ATTEMPTS) {
+        return SAP_INVALID;
+    }
+    if (all.params_len > SAP_WORLD_MAX_VALUE) {
+        return SAP_FULL;
+    }
+    rc = payload_append_or_null(all.encoding, all.params, all.params_len, &params);
+    rc = rc == SAP_OK && params.len > SAP_WORLD_MAX_VALUE ? SAP_FULL : rc;
+    IntentView intent = {
+        .type = INTENT_EFFECT,
+        .kind = {kind.text, kind.len},
+        .ref = slice_from_str(all.ref == NULL ? "" : all.ref),
+        .encoding = all.encoding,
+        .params = {params.data, params.len},
+        .retry = {all.retry.attempts, all.retry.first_ns, all.retry.factor, all.retry.cap_ns,
+                  all.retry.timeout_ns},
+    };
+    rc = rc == SAP_OK ? ask_outside(world, &intent) : rc;
+    buf_release(&params);
+    return rc;
+}
+
+int sap_world_timer(SapWorld *world, const SapTimer *timer)
+{
+    SapTimer all = {.size = sizeof all};
+    Buf payload = {0};
+    if (world == NULL || timer == NULL || OPTIONS_READ(SapTimer, &all, timer) != SAP_OK) {
+        return SAP_ERROR;
+    }
+    if (handler_is_cancelled(world)) {
+        return SAP_FENCED;
+    }
+    if (!ref_valid(all.ref) || all.ref == NULL || all.ref[0] == 0 ||
+        (all.after_ns != 0 && all.at_ns != 0)) {
+        return SAP_INVALID;
+    }
+    if (all.payload_len > SAP_WORLD_MAX_VALUE) {
+        return SAP_FULL;
+    }
+    int rc = payload_append_or_null(all.encoding, all.payload, all.payload_len, &payload);
+    rc = rc == SAP_OK && payload.len > SAP_WORLD_MAX_VALUE ? SAP_FULL : rc;
+    IntentView intent = {
+        .type = INTENT_TIMER,
+        .kind = slice_from_str("timer"),
+        .ref = slice_from_str(all.ref),
+        .encoding = all.encoding,
+        .params = {payload.data, payload.len},
+        .clock = all.at_ns != 0 ? WIT_UNIVERSE_TIMER_CLOCK_DUE : WIT_UNIVERSE_TIMER_CLOCK_LEASE,
+        .time_ns = all.at_ns != 0 ? all.at_ns : all.after_ns,
+    };
+    rc = rc == SAP_OK ? ask_outside(world, &intent) : rc;
+    buf_release(&payload);
+    return rc;
+}
