@@ -436,8 +436,10 @@ SAP_API int sap_list_worker_worlds(SapUniverse *universe, const char *worker,
 typedef enum SapRole {
     SAP_ROLE_WORLDS = 0, /* runs worlds */
     SAP_ROLE_ORCHESTRATOR =
-        1, /* clears up after workers that died, takes back what was assigned to them,
+        1,               /* clears up after workers that died, takes back what was assigned to them,
                                   resumes worlds for newer modules. One in a universe is at work */
+    SAP_ROLE_TIMERS = 3, /* fires timers that are due */
+    SAP_ROLE_EFFECTS = 4, /* performs effects of the kinds that sap_worker_serve() was given */
     SAP_ROLE_REAPER =
         2, /* deletes rows whose time has passed, drains deleted worlds. Only one, too */
 } SapRole;
@@ -468,8 +470,78 @@ SAP_API int sap_worker_open(SapUniverse *universe, const SapWorkerOptions *optio
  * SAP_FENCED: the session is over; close the worker and open another. Any other code: call it again. */
 SAP_API int sap_worker_renew(SapWorker *worker);
 
+/* One attempt of an effect. All is borrowed for the call. */
+typedef struct SapEffectCall {
+    const char *kind;
+    const char *world; /* who asked */
+    const char *ref;
+    uint64_t height; /* of the step that asked */
+    /* 64 characters that are the same for all attempts of this effect, and for no other: what is called
+     * should do it once however often it is asked with this key. */
+    const char *idempotency_key;
+    uint32_t attempt;    /* 1: the first */
+    uint64_t timeout_ns; /* of this attempt */
+    SapEncoding encoding;
+    const void *params;
+    size_t params_len;
+} SapEffectCall;
+
+typedef struct SapEffectResult SapEffectResult;
+
+/* Performs an effect, in the thread that steps SAP_ROLE_EFFECTS, and should not take long. SAP_OK: its
+ * receipt is what sap_effect_result() was told, or `ok` with null. Any other code: it failed, and is tried
+ * again as its policy says; the receipt is `error` when its attempts are used up. */
+typedef int (*SapEffectFunction)(void *ctx, const SapEffectCall *call, SapEffectResult *result);
+
+/* What the receipt says. status: SAP_RECEIPT_OK or SAP_RECEIPT_ERROR, which is final. `code` is up to 64
+ * bytes of text; NULL: "". SAP_INVALID: not of that encoding, or the code is no text. SAP_FULL: the
+ * payload is above SAP_WORLD_MAX_PAYLOAD. */
+SAP_API int sap_effect_result(SapEffectResult *result, SapReceiptStatus status, const char *code,
+                              SapEncoding encoding, const void *payload, size_t len);
+
+/* Zero bytes are the defaults, but for name and function. */
+typedef struct SapEffectKind {
+    uint32_t size; /* sizeof the struct; see version.h */
+    /* A claim that is lost ends the effect with `timeout`: it is never begun twice. Otherwise it is begun
+     * again, with the same idempotency key. */
+    bool at_most_once;
+    uint8_t reserved[3];
+    const char *kind;
+    SapEffectFunction function;
+    void *ctx;
+    SapRetry retry;       /* 0: 5 attempts, pauses of 1 s doubling up to 60 s, 30 s an attempt */
+    uint32_t max_running; /* at once; 0: 16 */
+    uint32_t max_per_s;   /* 0: any number */
+} SapEffectKind;
+
+/* Serves a kind of effects from the first step of SAP_ROLE_EFFECTS on; before it. What the struct names is
+ * borrowed until the worker is closed. The kind "log" is served in any case: it writes its params to
+ * on_log. SAP_EXISTS: the kind was there. SAP_BUSY: the role was stepped already. */
+SAP_API int sap_worker_serve(SapWorker *worker, const SapEffectKind *kind);
+
+/* Puts the receipt of an effect by hand, when only a person knows what came of it: the one that the world
+ * has outstanding under the hash, which sap_world_outstanding() lists. SAP_NOTFOUND: there
+ * is no such effect, or it was cancelled. SAP_EXISTS: it has its receipt. */
+SAP_API int sap_receipt_inject(SapUniverse *universe, const char *world,
+                               const uint8_t intent_hash[32], SapReceiptStatus status,
+                               const char *code, SapEncoding encoding, const void *payload,
+                               size_t len);
+
+/* An intent of a world that has no answer yet. Borrowed for the call. */
+typedef struct SapOutstanding {
+    uint8_t intent_hash[32];
+    const char *ref; /* "": the handler has not named it */
+    bool timer;      /* an effect otherwise */
+} SapOutstanding;
+
+/* Calls `each` for what a world has outstanding, until it returns another code than SAP_OK, which is then
+ * the result. It reads the journal of the world, which may take long. */
+SAP_API int sap_world_outstanding(SapUniverse *universe, const char *world,
+                                  int (*each)(void *ctx, const SapOutstanding *outstanding),
+                                  void *ctx);
+
 /* Does the next bounded piece of work of a role. *busy_out is false when there was nothing to do: then
- * wait (sap_worker_wait() for worlds, half a second for the others) and call it again. SAP_FENCED: as of
+ * wait (sap_worker_wait_role(), or half a second) and call it again. SAP_FENCED: as of
  * sap_worker_renew(). SAP_NOMEM, SAP_FULL, SAP_IO, SAP_BUSY and SAP_CONFLICT: nothing is lost, call it again (after
  * SAP_IO of a file: open everything again). */
 SAP_API int sap_worker_step_role(SapWorker *worker, SapRole role, bool *busy_out);
@@ -479,6 +551,8 @@ SAP_API int sap_worker_step(SapWorker *worker, bool *busy_out);
 
 /* Waits until there may be something to do for SAP_ROLE_WORLDS, at most timeout_ns. */
 SAP_API int sap_worker_wait(SapWorker *worker, uint64_t timeout_ns);
+/* The same for worlds, timers and effects; SAP_ERROR for the other roles, which look twice a second. */
+SAP_API int sap_worker_wait_role(SapWorker *worker, SapRole role, uint64_t timeout_ns);
 
 typedef struct SapWorkerStats {
     uint64_t cycles;   /* that committed something */

@@ -385,12 +385,24 @@ static bool options_are_valid(const SimulatorOptions *options)
            options->per_million[SIMULATOR_NEST] <= SIMULATOR_MILLION / 2;
 }
 
+static void settle(Simulator *simulator)
+{
+    enum { STEPS_AT_ONCE = 50 };
+    uint32_t left = simulator->options.settle_steps;
+    while (left > 0 && !simulator->settled && !simulator->over) {
+        uint32_t steps = left < STEPS_AT_ONCE ? left : STEPS_AT_ONCE;
+        run_steps(simulator, steps);
+        left -= steps;
+        world_check(simulator, simulator->options.look_settled);
+    }
+}
+
 static void run_all(Simulator *simulator)
 {
     run_steps(simulator, simulator->options.steps);
     if (simulator->options.settle_steps > 0 && !simulator->over) {
         calm_down(simulator);
-        run_steps(simulator, simulator->options.settle_steps);
+        settle(simulator);
         world_check(simulator, simulator->options.check_end);
     }
 }

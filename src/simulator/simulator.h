@@ -103,8 +103,12 @@ typedef struct SimulatorOptions {
     /* The same once, when all is quiet again: whether everything that should happen has happened. */
     void (*check_end)(void *ctx, Simulator *simulator, SapStoreTxn *newest);
 
+    /* Called now and then while all settles: says simulator_settled() when nothing is left to do. NULL: all
+     * of the settle_steps are made. */
+    void (*look_settled)(void *ctx, Simulator *simulator, SapStoreTxn *newest);
+
     uint32_t steps;        /* not nested, with faults */
-    uint32_t settle_steps; /* after them, without faults and with all nodes up */
+    uint32_t settle_steps; /* after them, without faults and with all nodes up, at most */
     uint32_t nesting;      /* steps inside one another, SIMULATOR_MAX_NESTING at most; 0: none */
     uint32_t pass_ms;      /* passes between two steps on average */
     uint32_t skew_ms;      /* of the nodes' wall clocks at the start, at most, either way */
@@ -154,5 +158,11 @@ SapStore *simulator_store(const Simulator *simulator);
 /* Whether the process that runs now is alive. Whatever a role does to the world outside the store
  * (an acknowledgement, a call) asks first: the dead do nothing. */
 bool simulator_alive(const Simulator *simulator);
+
+/* For look_settled(): there is nothing left to do, the run may end. */
+void simulator_settled(Simulator *simulator);
+
+/* Whether the faults are over and all settles: roles that make work for others may stop then. */
+bool simulator_is_quiet(const Simulator *simulator);
 
 #endif

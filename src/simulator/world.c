@@ -64,6 +64,16 @@ bool simulator_alive(const Simulator *simulator)
     return !simulator->over && (simulator->top == NULL || !simulator->top->process->dead);
 }
 
+void simulator_settled(Simulator *simulator)
+{
+    simulator->settled = true;
+}
+
+bool simulator_is_quiet(const Simulator *simulator)
+{
+    return simulator->quiet;
+}
+
 /* ---- Calls of the store ---------------------------------------------------------------------- */
 
 static void hash_event(Trace *trace, const MemoryEvent *event)

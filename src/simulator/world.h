@@ -56,6 +56,7 @@ struct Simulator {
     Frame *top;
     uint32_t frames; /* on the stack */
     bool quiet;      /* no faults, nothing nested */
+    bool settled;    /* nothing is left to do */
     bool over;       /* every process is as good as dead */
     int failed;      /* why the run tells nothing */
 };

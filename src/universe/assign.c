@@ -7,17 +7,6 @@
 
 enum { TRIES = 4 };
 
-/* A session that asks and is nobody: for what a session is needed to read. */
-static Session asking_session(SapUniverse *universe)
-{
-    return (Session){.store = universe->store,
-                     .clock = universe->clock,
-                     .universe = universe->number,
-                     .ttl_ns = SESSION_TTL_NS,
-                     .renewal_ns = SESSION_RENEWAL_NS,
-                     .margin_ns = SESSION_MARGIN_NS};
-}
-
 /* Again as long as nobody knows whether it has happened. */
 static int run_known(SapUniverse *universe, SapStoreBody body, void *ctx)
 {
@@ -44,13 +33,14 @@ typedef struct Assignment {
 static int check_worker(const Assignment *assignment, SapStoreTxn *txn,
                         const WitUniverseDbi21WorldMetaValue *meta)
 {
-    Session asking = asking_session(assignment->universe);
+    Session asking;
     UniverseName module;
     uint8_t nonce[UNIVERSE_NONCE];
     bool has_module = false;
     if (assignment->worker.len == 0) {
         return SAP_OK;
     }
+    universe_asking(assignment->universe, &asking);
     universe_name_copy(&module, &meta->module);
     int rc = session_find(&asking, txn, &assignment->worker, &module, nonce, &has_module);
     return rc == SAP_OK && !has_module ? SAP_INVALID : rc;
@@ -171,7 +161,7 @@ static int find_session(SapUniverse *universe, const UniverseName *worker, Sessi
 {
     SapStoreTxn *txn = NULL;
     bool has_module = false;
-    *session_out = asking_session(universe);
+    universe_asking(universe, session_out);
     session_out->worker = *worker;
     relaxed_store(&session_out->deadline_ns,
                   UINT64_MAX); /* whether it may work is not ours to say */
@@ -213,7 +203,7 @@ static int find_lease(SapUniverse *universe, const char *world, const char *work
 {
     SapStoreTxn *txn = NULL;
     LeaseRow row;
-    *session = asking_session(universe);
+    universe_asking(universe, session);
     *lease_out = (Lease){.session = session, .epoch = epoch};
     if (universe_name_set(&lease_out->name, world) != SAP_OK ||
         universe_name_set(&session->worker, worker) != SAP_OK) {

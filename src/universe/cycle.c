@@ -491,39 +491,14 @@ static void note_failure(HotWorld *world, const InboxItem *item, const SapWorld 
                attempts_allowed(world), view->message);
 }
 
-/* What an item answers. */
-typedef struct Answer {
-    bool answers; /* a receipt or a firing, which is not from the dead letters */
-    bool awaited; /* it is outstanding */
-    Outstanding outstanding;
-} Answer;
-
-/* In the item's transaction: what it answers is not outstanding any more. */
-static int end_answered(SapWorld *view, const InboxItem *item, Answer *answer)
-{
-    WitUniverseItemKind kind = item->item.kind;
-    const uint8_t *hash = item->item.hash.data;
-    *answer = (Answer){.answers = false};
-    if ((kind != WIT_UNIVERSE_ITEM_KIND_RECEIPT && kind != WIT_UNIVERSE_ITEM_KIND_TIMER)) {
-        return SAP_OK;
-    }
-    answer->answers = !item->item.replayed;
-    int rc = outstanding_get(view->state, hash, &answer->outstanding);
-    answer->awaited = rc == SAP_OK;
-    rc = rc == SAP_OK ? outstanding_end(view, hash, &answer->outstanding) : rc;
-    return rc == SAP_NOTFOUND ? SAP_OK : rc;
-}
-
 /* Rejected: nothing of it happened, but that what it answers is over. */
 static int reject_item(HotWorld *world, SapWorld *view, const InboxItem *item)
 {
-    Answer answer;
     int rc = state_begin(world->state);
     if (rc != SAP_OK) {
         return rc;
     }
-    handler_forget(view);
-    rc = end_answered(view, item, &answer);
+    rc = handler_reject(view, item);
     if (rc != SAP_OK) {
         state_abort(world->state);
         return rc;
@@ -583,26 +558,11 @@ static HandlerOutcome refuse_item(HotWorld *world, SapWorld *view, const InboxIt
     return HANDLER_REJECTED;
 }
 
-/* A receipt that nobody waits for by name: what failed is a dead letter. */
-static HandlerOutcome take_unnamed(SapWorld *view, const InboxItem *item)
-{
-    char why[EFFECT_CODE_MAX + 64];
-    if (item->item.status == WIT_UNIVERSE_RECEIPT_STATUS_OK ||
-        item->item.status == WIT_UNIVERSE_RECEIPT_STATUS_NONE) {
-        return HANDLER_DONE;
-    }
-    (void)snprintf(why, sizeof why, "an effect without a ref has failed: %.*s",
-                   (int)item->item.code.len, (const char *)item->item.code.data);
-    handler_refuse(view, why);
-    return HANDLER_REJECTED;
-}
-
 static int run_item(HotWorld *world, SapWorld *view, const InboxItem *item, bool *go_on_out)
 {
     uint64_t time_ns = item->item.time_ns;
     WitUniverseEntryKind kind = WIT_UNIVERSE_ENTRY_KIND_ITEM;
-    HandlerOutcome outcome = HANDLER_DONE;
-    Answer answer;
+    HandlerOutcome outcome = HANDLER_REJECTED;
     time_ns = time_ns > world->after.time_ns ? time_ns : world->after.time_ns;
     *go_on_out = false;
     handler_begin(view, world->after.height + 1, time_ns);
@@ -610,19 +570,10 @@ static int run_item(HotWorld *world, SapWorld *view, const InboxItem *item, bool
     if (rc != SAP_OK) {
         return rc;
     }
-    rc = end_answered(view, item, &answer);
-    if (rc != SAP_OK) {
-        state_abort(world->state);
-        return rc;
-    }
     if (world->begun_before >= attempts_allowed(world)) {
         outcome = refuse_item(world, view, item);
-    } else if (answer.answers && !answer.awaited) {
-        kind = WIT_UNIVERSE_ENTRY_KIND_DUPLICATE;
-    } else if (answer.answers && answer.outstanding.ref[0] == 0) {
-        outcome = take_unnamed(view, item);
     } else {
-        outcome = handler_call(view, world->module->handler, item);
+        outcome = handler_perform(view, world->module->handler, item, &kind);
     }
     return take_outcome(world, view, item, outcome, kind, go_on_out);
 }

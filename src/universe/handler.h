@@ -98,6 +98,15 @@ void handler_begin(SapWorld *world, uint64_t height, uint64_t time_ns);
  * aborts the state's innermost transaction. */
 HandlerOutcome handler_call(SapWorld *world, SapWorldHandler handler, const InboxItem *item);
 
+/* All that becomes of an item, after handler_begin(): what it answers is over, then the handler is called;
+ * not for a receipt that nobody waits for. *kind_out: of the entry, if the outcome is HANDLER_DONE. */
+HandlerOutcome handler_perform(SapWorld *world, SapWorldHandler handler, const InboxItem *item,
+                               WitUniverseEntryKind *kind_out);
+
+/* After HANDLER_REJECTED, in another transaction of the state: nothing of it happened, but that what the
+ * item answers is over. */
+int handler_reject(SapWorld *world, const InboxItem *item);
+
 /* The bytes of the entry of what was done since handler_begin(). */
 int handler_entry(const SapWorld *world, const InboxItem *item, WitUniverseEntryKind kind,
                   Buf *content_out);
@@ -132,9 +141,6 @@ typedef struct Outstanding {
 
 /* SAP_NOTFOUND: it is not. */
 int outstanding_get(WorldState *state, const uint8_t hash[UNIVERSE_DIGEST], Outstanding *out);
-/* Before the handler is called with a receipt or firing: it is not outstanding any more. */
-int outstanding_end(SapWorld *world, const uint8_t hash[UNIVERSE_DIGEST],
-                    const Outstanding *outstanding);
 /* Calls `each` for all. */
 typedef int (*OutstandingVisitor)(void *ctx, const uint8_t hash[UNIVERSE_DIGEST],
                                   const Outstanding *outstanding);

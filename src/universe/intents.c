@@ -1,4 +1,5 @@
 /* intents.c - what a handler asks of the outside, and what is outstanding of it: see handler.h. */
+#include <stdio.h>
 #include <string.h>
 
 #include "common/assert.h"
@@ -56,8 +57,8 @@ int outstanding_get(WorldState *state, const uint8_t hash[UNIVERSE_DIGEST], Outs
     return rc == SAP_OK ? decode_outstanding(row, out) : rc;
 }
 
-int outstanding_end(SapWorld *world, const uint8_t hash[UNIVERSE_DIGEST],
-                    const Outstanding *outstanding)
+static int outstanding_end(SapWorld *world, const uint8_t hash[UNIVERSE_DIGEST],
+                           const Outstanding *outstanding)
 {
     HostKey room;
     int rc = handler_del_row(world, host_key(&room, ROW_HASH, hash, UNIVERSE_DIGEST));
@@ -66,6 +67,72 @@ int outstanding_end(SapWorld *world, const uint8_t hash[UNIVERSE_DIGEST],
                              host_key(&room, ROW_REF, outstanding->ref, strlen(outstanding->ref)));
     }
     return rc;
+}
+
+/* ---- Answers --------------------------------------------------------------------------------- */
+
+/* What an item answers. */
+typedef struct Answer {
+    bool answers; /* a receipt or a firing, which is not from the dead letters */
+    bool awaited; /* it is outstanding */
+    Outstanding outstanding;
+} Answer;
+
+/* What the item answers is not outstanding any more. */
+static int end_answered(SapWorld *world, const InboxItem *item, Answer *answer)
+{
+    WitUniverseItemKind kind = item->item.kind;
+    const uint8_t *hash = item->item.hash.data;
+    *answer = (Answer){.answers = false};
+    if (kind != WIT_UNIVERSE_ITEM_KIND_RECEIPT && kind != WIT_UNIVERSE_ITEM_KIND_TIMER) {
+        return SAP_OK;
+    }
+    answer->answers = !item->item.replayed;
+    int rc = outstanding_get(world->state, hash, &answer->outstanding);
+    answer->awaited = rc == SAP_OK;
+    rc = rc == SAP_OK ? outstanding_end(world, hash, &answer->outstanding) : rc;
+    return rc == SAP_NOTFOUND ? SAP_OK : rc;
+}
+
+/* A receipt that nobody waits for by name: what failed is a dead letter. */
+static HandlerOutcome take_unnamed(SapWorld *world, const InboxItem *item)
+{
+    char why[SAP_WORLD_MAX_NAME + 64];
+    if (item->item.status == WIT_UNIVERSE_RECEIPT_STATUS_OK ||
+        item->item.status == WIT_UNIVERSE_RECEIPT_STATUS_NONE) {
+        return HANDLER_DONE;
+    }
+    (void)snprintf(why, sizeof why, "an effect without a ref has failed: %.*s",
+                   (int)item->item.code.len, (const char *)item->item.code.data);
+    handler_refuse(world, why);
+    return HANDLER_REJECTED;
+}
+
+HandlerOutcome handler_perform(SapWorld *world, SapWorldHandler handler, const InboxItem *item,
+                               WitUniverseEntryKind *kind_out)
+{
+    Answer answer;
+    *kind_out = WIT_UNIVERSE_ENTRY_KIND_ITEM;
+    int rc = end_answered(world, item, &answer);
+    if (rc != SAP_OK) {
+        handler_refuse(world, "no memory for what is outstanding");
+        return HANDLER_WAITS;
+    }
+    if (answer.answers && !answer.awaited) {
+        *kind_out = WIT_UNIVERSE_ENTRY_KIND_DUPLICATE;
+        return HANDLER_DONE;
+    }
+    if (answer.answers && answer.outstanding.ref[0] == 0) {
+        return take_unnamed(world, item);
+    }
+    return handler_call(world, handler, item);
+}
+
+int handler_reject(SapWorld *world, const InboxItem *item)
+{
+    Answer answer;
+    handler_forget(world);
+    return end_answered(world, item, &answer);
 }
 
 typedef struct Each {

@@ -327,3 +327,20 @@ int journal_restore(SapStore *store, uint32_t universe, const UniverseName *worl
     *state_out = restore.state;
     return SAP_OK;
 }
+
+int journal_look(SapStore *store, uint32_t universe, const UniverseName *world,
+                 WorldState **state_out)
+{
+    SapStoreTxn *txn = NULL;
+    WorldBirth birth;
+    HeadRow head;
+    RowKey key;
+    Slice val;
+    row_key_world(&key, WIT_DBI_WORLD_META, universe, world);
+    int rc = sap_store_begin(store, SAP_STORE_READ_DURABLE, &txn);
+    rc = rc == SAP_OK ? universe_get(txn, &key, &val) : rc;
+    rc = rc == SAP_OK ? read_birth(txn, universe, world, &birth) : rc;
+    rc = rc == SAP_OK ? read_head(txn, universe, world, &birth, &head) : rc;
+    sap_store_abort(txn);
+    return rc == SAP_OK ? journal_restore(store, universe, world, &birth, &head, state_out) : rc;
+}

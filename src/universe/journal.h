@@ -61,6 +61,11 @@ int journal_read(SapStore *store, uint32_t universe, const UniverseName *world, 
  * SAP_CORRUPT: it is another. */
 int journal_apply(WorldState *state, const WitUniverseEntry *entry);
 
+/* Makes the state of a world at its durable head, whoever holds it, also if it is deleted. SAP_NOTFOUND:
+ * there is no such world. The caller owns *state_out. */
+int journal_look(SapStore *store, uint32_t universe, const UniverseName *world,
+                 WorldState **state_out);
+
 /* Makes the state at `head` of the entries since `birth`. SAP_CORRUPT: they do not lead there. The caller
  * owns *state_out. */
 int journal_restore(SapStore *store, uint32_t universe, const UniverseName *world,

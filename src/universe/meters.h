@@ -33,6 +33,14 @@
     X(dead_worlds, "dead_worlds_total", "worlds freed after their worker died")                  \
     X(revoked, "assignments_revoked_total", "assignments taken back from workers that are gone") \
     X(resumed, "worlds_resumed_total", "worlds resumed for a newer version of their module")     \
+    X(timers_fired, "timers_fired_total", "timers whose events were put into inboxes")           \
+    X(effects_claimed, "effects_claimed_total", "effects claimed, once for each attempt")        \
+    X(effects_started, "effects_started_total", "attempts that were begun")                      \
+    X(receipts, "receipts_total", "receipts put into inboxes by this worker's attempts")         \
+    X(effect_retries, "effect_retries_total", "attempts that failed and are made again")         \
+    X(claims_lost, "claims_lost_total", "claims that ran out, or were resolved by others")       \
+    X(effects_cancelled, "effects_cancelled_total", "attempts ended because nobody waits")       \
+    X(effect_timeouts, "effect_timeouts_total", "attempts that took too long")                   \
     X(expired, "rows_expired_total", "rows deleted because their time had passed")               \
     X(drained, "items_drained_total", "items of deleted worlds that became dead letters")        \
     X(replayed, "dead_letters_replayed_total", "dead letters put into inboxes again")            \
@@ -42,6 +50,7 @@
     X(hot, "worlds_hot", "worlds in memory")                                          \
     X(memory, "worlds_memory_bytes", "memory of their states")                        \
     X(running, "handlers_running", "worlds whose handlers run now")                   \
+    X(effects_running, "effects_running", "attempts under way")                       \
     X(hints, "hints_seen", "hints found by the last look, at most 128")               \
     X(hint_age, "oldest_hint_age_ns", "how long the first of these hints has waited") \
     X(orchestrates, "orchestrator_held", "1: this worker is the orchestrator")        \

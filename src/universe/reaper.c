@@ -196,7 +196,7 @@ static int expire(SapWorker *worker, bool *busy_out)
     gauge_set(meters_of(worker)->expiry_lag, (int64_t)(expired.now_ns - oldest_ns));
     rc = sap_store_run(store, SAP_STORE_GUARDED, expire_body, &expired, NULL);
     counter_add(meters_of(worker)->expired, rc == SAP_OK ? expired.deleted : 0);
-    *busy_out = expired.count == EXPIRED_AT_ONCE;
+    *busy_out = *busy_out || expired.count == EXPIRED_AT_ONCE;
     for (uint32_t i = 0; rc == SAP_OK && i < expired.count; i++) {
         if (is_drain(&expired.rows[i])) {
             rc = drain_world(worker, &expired.rows[i], busy_out);
@@ -240,7 +240,8 @@ int reaper_step(SapWorker *worker, bool *busy_out)
     if (rc != SAP_OK || !held) {
         return rc;
     }
-    rc = expire(worker, busy_out);
+    rc = effect_reaper_step(&reaper->effects, busy_out);
+    rc = rc == SAP_OK ? expire(worker, busy_out) : rc;
     rc = rc == SAP_OK ? collect_blobs(worker, now_ns, busy_out) : rc;
     reaper->next_ns = *busy_out || rc != SAP_OK ? 0 : now_ns + PASS_NS;
     if (rc == SAP_FENCED) { /* another worker has the role by now */

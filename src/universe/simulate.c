@@ -17,7 +17,7 @@ enum {
     WORLDS = 2,
     MOST_MESSAGES = 4096,
     UNIVERSE = 7,
-    SETTLE_STEPS = 900,
+    SETTLE_STEPS = 20000,
 };
 
 static const char *const world_names[WORLDS] = {"alpha", "beta"};
@@ -97,6 +97,60 @@ static int add_to_total(SapWorld *world, uint32_t number)
     return sap_world_put(world, "total", 5, SAP_ENCODING_RAW, total, sizeof total);
 }
 
+/* What is in use, or not there, is no failure. */
+static int tolerate(int rc)
+{
+    return rc == SAP_EXISTS || rc == SAP_NOTFOUND ? SAP_OK : rc;
+}
+
+/* Asks for effects and timers, replaces and cancels some. */
+static int ask(SapWorld *world, uint32_t number)
+{
+    char ref[16];
+    int rc = SAP_OK;
+    (void)snprintf(ref, sizeof ref, "e%u", (unsigned)(number % 5));
+    if (number % 4 == 1) {
+        SapEffect effect = {.size = sizeof effect,
+                            .kind = "echo",
+                            .ref = number % 20 == 1 ? NULL : ref,
+                            .encoding = SAP_ENCODING_RAW,
+                            .params = &number,
+                            .params_len = sizeof number};
+        rc = tolerate(sap_world_effect(world, &effect));
+    }
+    if (rc == SAP_OK && number % 6 == 2) {
+        rc = tolerate(sap_world_cancel(world, ref));
+    }
+    (void)snprintf(ref, sizeof ref, "t%u", (unsigned)(number % 3));
+    if (rc == SAP_OK && number % 4 == 3) {
+        SapTimer timer = {.size = sizeof timer, .ref = ref};
+        timer.after_ns = UINT64_C(300000000) * (number % 7);
+        rc = tolerate(sap_world_timer(world, &timer));
+    }
+    if (rc == SAP_OK && number % 10 == 8) {
+        rc = tolerate(sap_world_cancel(world, ref));
+    }
+    return rc;
+}
+
+/* An effect has a receipt, or a timer has fired. */
+static int take_answer(SapWorld *world, const SapEvent *event)
+{
+    char key[32];
+    uint8_t count[4] = {0};
+    const void *old = NULL;
+    size_t len = 0;
+    (void)snprintf(key, sizeof key, "answers to %s", event->ref);
+    int rc = sap_world_get(world, key, strlen(key), &old, &len, NULL);
+    if (rc == SAP_OK) {
+        memcpy(count, old, sizeof count);
+    }
+    store_u32be(count, load_u32be(count) + 1 + (uint32_t)event->status);
+    return rc == SAP_OK || rc == SAP_NOTFOUND
+               ? sap_world_put(world, key, strlen(key), SAP_ENCODING_RAW, count, sizeof count)
+               : rc;
+}
+
 /* Keeps the total, the last few numbers with random bytes, and forgets older ones. */
 static int handle(SapWorld *world, const SapEvent *event)
 {
@@ -104,6 +158,9 @@ static int handle(SapWorld *world, const SapEvent *event)
     uint8_t drawn[12];
     if (event->kind == SAP_EVENT_CREATE) {
         return sap_world_put(world, "born", 4, SAP_ENCODING_JSON, "{\"b\":1,\"a\":2}", 13);
+    }
+    if (event->kind == SAP_EVENT_RECEIPT || event->kind == SAP_EVENT_TIMER) {
+        return take_answer(world, event);
     }
     uint32_t number = load_u32be(event->payload);
     MessageMode mode = mode_of(number);
@@ -125,6 +182,7 @@ static int handle(SapWorld *world, const SapEvent *event)
         rc = sap_world_del(world, key, 4);
         rc = rc == SAP_NOTFOUND ? SAP_OK : rc;
     }
+    rc = rc == SAP_OK ? ask(world, number) : rc;
     if (rc == SAP_OK && mode == MODE_REPLY && event->reply_to[0] != 0) {
         rc = sap_world_reply(world, event->reply_to, SAP_ENCODING_RAW, key, 4);
     }
@@ -228,6 +286,32 @@ static int step_reaper(void *ctx, uint64_t now_ns)
     return step_role((Party *)ctx, SAP_ROLE_REAPER);
 }
 
+static int step_timers(void *ctx, uint64_t now_ns)
+{
+    (void)now_ns;
+    return step_role((Party *)ctx, SAP_ROLE_TIMERS);
+}
+
+static int step_effects(void *ctx, uint64_t now_ns)
+{
+    (void)now_ns;
+    return step_role((Party *)ctx, SAP_ROLE_EFFECTS);
+}
+
+/* What the effects do: some fail for good, some now and then. */
+static int echo(void *ctx, const SapEffectCall *call, SapEffectResult *result)
+{
+    Party *self = (Party *)ctx;
+    uint32_t number = 0;
+    memcpy(&number, call->params, sizeof number);
+    self->outside->counts.effects++;
+    if (number % 3 == 0 && draw(self, 3) == 0) {
+        return SAP_BUSY;
+    }
+    return sap_effect_result(result, number % 7 == 5 ? SAP_RECEIPT_ERROR : SAP_RECEIPT_OK, "echo",
+                             SAP_ENCODING_RAW, call->params, call->params_len);
+}
+
 static int step_renewer(void *ctx, uint64_t now_ns)
 {
     Party *self = (Party *)ctx;
@@ -267,6 +351,9 @@ static int step_producer(void *ctx, uint64_t now_ns)
     uint8_t payload[4];
     char id[16];
     (void)now_ns;
+    if (simulator_is_quiet(self->process.simulator)) {
+        return SAP_OK;
+    }
     uint64_t lease_ns = sap_store_lease_ns(self->process.store);
     bool again = outside->message_count > 0 && draw(self, 5) == 0;
     uint32_t number = again ? (uint32_t)draw(self, outside->message_count) : outside->message_count;
@@ -341,6 +428,10 @@ static int step_operator(void *ctx, uint64_t now_ns)
     int rc = SAP_OK;
     (void)now_ns;
     (void)snprintf(worker, sizeof worker, "worker-%u", (unsigned)draw(self, NODES));
+    if (simulator_is_quiet(self->process.simulator)) {
+        return tolerate(sap_unassign_world(self->universe, world)) == SAP_NOMEM ? SAP_NOMEM
+                                                                                : SAP_OK;
+    }
     switch (draw(self, 64)) {
     case 0:
         rc = sap_world_pause(self->universe, world, "an operator");
@@ -437,13 +528,21 @@ static int start_party(void *ctx, const SimulatorProcess *process, SimulatorRole
     if (process->node != 1) { /* there handlers run within the step */
         worker_set_executor(self->worker, &(Executor){start_later, poll_later, cancel_later, self});
     }
+    SapEffectKind kind = {.size = sizeof kind, .kind = "echo", .function = echo, .ctx = self};
+    rc = sap_worker_serve(self->worker, &kind);
+    if (rc != SAP_OK) {
+        free_party(self);
+        return rc;
+    }
     *roles_out = (SimulatorRoles){
         .state = self,
-        .count = 7,
+        .count = 9,
         .roles = {{"renewer", step_renewer, self},
                   {"worker", step_worker, self},
                   {"orchestrator", step_orchestrator, self},
                   {"reaper", step_reaper, self},
+                  {"timers", step_timers, self},
+                  {"effects", step_effects, self},
                   {"producer", step_producer, self},
                   {"operator", step_operator, self},
                   {"keeper", step_keeper, self}},
@@ -584,6 +683,8 @@ typedef struct Reading {
 
 static void see_item(Outside *outside, const WitUniverseInboxItem *item)
 {
+    outside->counts.answers +=
+        item->kind == WIT_UNIVERSE_ITEM_KIND_RECEIPT || item->kind == WIT_UNIVERSE_ITEM_KIND_TIMER;
     if (item->kind == WIT_UNIVERSE_ITEM_KIND_MESSAGE) {
         outside->messages[load_u32be(item->payload.data)].seen++;
     }
@@ -605,6 +706,7 @@ static void run_entry_again(Reading *reading, const WitUniverseEntry *entry, uin
     /* What was skipped because it had failed too often might succeed now. */
     bool skipped = rejected && (entry->error.len != 8 || memcmp(entry->error.data, "rejected", 8));
     HandlerOutcome outcome = HANDLER_REJECTED;
+    WitUniverseEntryKind kind = WIT_UNIVERSE_ENTRY_KIND_REJECTED;
     handler_begin(&view, height, entry->time_ns);
     if (skipped) {
         char error[HANDLER_MESSAGE + 1];
@@ -612,18 +714,17 @@ static void run_entry_again(Reading *reading, const WitUniverseEntry *entry, uin
                        (const char *)entry->error.data);
         handler_refuse(&view, error);
     } else {
-        outcome = handler_call(&view, handle, &item);
+        outcome = handler_perform(&view, handle, &item, &kind);
     }
-    if (outcome == HANDLER_DONE) {
-        (void)state_commit(reading->state);
-    } else {
+    int rc = SAP_OK;
+    if (outcome != HANDLER_DONE) {
         state_abort(reading->state);
-        handler_forget(&view);
+        rc = state_begin(reading->state);
+        rc = rc == SAP_OK ? handler_reject(&view, &item) : rc;
+        kind = WIT_UNIVERSE_ENTRY_KIND_REJECTED;
     }
-    int rc = handler_entry(&view, &item,
-                           outcome == HANDLER_REJECTED ? WIT_UNIVERSE_ENTRY_KIND_REJECTED
-                                                       : WIT_UNIVERSE_ENTRY_KIND_ITEM,
-                           &again);
+    rc = rc == SAP_OK ? state_commit(reading->state) : rc;
+    rc = rc == SAP_OK ? handler_entry(&view, &item, kind, &again) : rc;
     if (rc == SAP_OK && ((outcome == HANDLER_REJECTED) != rejected || again.len != content.len ||
                          memcmp(again.data, content.data, content.len) != 0)) {
         simulator_violation(reading->simulator, "entry %" PRIu64 " of %s is another when run again",
@@ -712,6 +813,82 @@ static void read_world(Reading *reading, SapStore *store, SapStoreTxn *txn)
     see_rows(reading->outside, txn, WIT_DBI_WORLD_DLQ, &reading->name);
 }
 
+/* An intent of an active world that is outstanding when all is quiet: nothing of it was lost only if its
+ * world stands still, and then its answer waits in the inbox. */
+typedef struct QuietIntent {
+    Simulator *simulator;
+    const UniverseName *world;
+    bool idle; /* nothing waits in the inbox */
+} QuietIntent;
+
+static int see_outstanding(void *ctx, const uint8_t hash[UNIVERSE_DIGEST],
+                           const Outstanding *outstanding)
+{
+    const QuietIntent *quiet = (const QuietIntent *)ctx;
+    (void)hash;
+    if (quiet->idle) {
+        simulator_violation(quiet->simulator, "%s waits for %s in vain", quiet->world->text,
+                            outstanding->ref);
+    }
+    return SAP_OK;
+}
+
+/* Effects and timers that are not over. */
+static const uint32_t queue_tables[] = {WIT_DBI_EFFECTS_PENDING, WIT_DBI_EFFECTS_INFLIGHT,
+                                        WIT_DBI_TIMERS_DUE, WIT_DBI_TIMERS_DEDUPE};
+
+static bool table_is_empty(SapStoreTxn *txn, uint32_t table)
+{
+    RowKey from;
+    RowKey to;
+    SapStoreRange range;
+    const SapStoreRow *rows = NULL;
+    uint32_t count = 0;
+    row_key_universe(&from, table, UNIVERSE);
+    row_range(&from, &to, &range);
+    return sap_store_scan(txn, &range, false, 1, &rows, &count) != SAP_OK || count == 0;
+}
+
+/* When all is quiet none is left, whoever asked for it. */
+static void check_queues(Simulator *simulator, SapStoreTxn *txn)
+{
+    for (size_t i = 0; i < sizeof queue_tables / sizeof *queue_tables; i++) {
+        if (!table_is_empty(txn, queue_tables[i])) {
+            simulator_violation(simulator, "table %u has rows when all is quiet",
+                                (unsigned)queue_tables[i]);
+        }
+    }
+}
+
+static void look_settled(void *ctx, Simulator *simulator, SapStoreTxn *txn)
+{
+    bool settled = table_is_empty(txn, WIT_DBI_WORLD_INBOX);
+    (void)ctx;
+    for (size_t i = 0; settled && i < sizeof queue_tables / sizeof *queue_tables; i++) {
+        settled = table_is_empty(txn, queue_tables[i]);
+    }
+    if (settled) {
+        simulator_settled(simulator);
+    }
+}
+
+static void check_outstanding(Simulator *simulator, SapStoreTxn *txn, const UniverseName *world,
+                              WorldState *state)
+{
+    QuietIntent quiet = {simulator, world, !has_items(txn, world)};
+    RowKey key;
+    WitUniverseDbi21WorldMetaValue meta;
+    row_key_world(&key, WIT_DBI_WORLD_META, UNIVERSE, world);
+    if (meta_row_get(txn, &key, &meta) != SAP_OK) {
+        return;
+    }
+    bool active = meta.status == WIT_UNIVERSE_WORLD_STATUS_ACTIVE;
+    wit_universe_dbi21_world_meta_value_free(&meta);
+    if (active) {
+        (void)outstanding_each(state, see_outstanding, &quiet);
+    }
+}
+
 static void check_end(void *ctx, Simulator *simulator, SapStoreTxn *txn)
 {
     Outside *outside = (Outside *)ctx;
@@ -724,6 +901,7 @@ static void check_end(void *ctx, Simulator *simulator, SapStoreTxn *txn)
             return;
         }
         read_world(&reading, simulator_store(simulator), txn);
+        check_outstanding(simulator, txn, &reading.name, reading.state);
         state_close(reading.state);
     }
     for (uint32_t i = 0; i < outside->message_count; i++) {
@@ -740,6 +918,7 @@ static void check_end(void *ctx, Simulator *simulator, SapStoreTxn *txn)
         simulator_violation(simulator, "%" PRIu64 " steps were reported, and %" PRIu64 " are there",
                             outside->counts.reported, outside->counts.entries);
     }
+    check_queues(simulator, txn);
     if (outside->counts.entries == 0) {
         simulator_violation(simulator, "nothing has happened");
     }
@@ -774,6 +953,7 @@ int universe_simulate(uint64_t seed, uint32_t steps, void (*print)(void *ctx, co
     options.check = check_commit;
     options.check_commits = true;
     options.check_end = check_end;
+    options.look_settled = look_settled;
     options.pass_ms = 400; /* so that sessions expire within a run */
     options.settle_steps = SETTLE_STEPS;
     options.print = print;

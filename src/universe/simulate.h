@@ -8,7 +8,8 @@
  *   when all is quiet    every message that was acknowledged is in the journal, in the inbox or a dead
  *                        letter, once; one of unknown outcome at most once; one that was refused nowhere;
  *                        nothing waits for an active world; heights have no gap and the digest is that of
- *                        the entries; running the handlers again gives the same entries, byte for byte;
+ *                        the entries; no effect and no timer is left, and no active world waits for
+ *                        one; running the handlers again gives the same entries, byte for byte;
  *                        every step that a worker reported is there; something has happened */
 #ifndef SAPLING_UNIVERSE_SIMULATE_H
 #define SAPLING_UNIVERSE_SIMULATE_H
@@ -27,6 +28,8 @@
     X(fenced, "worlds lost to others")                              \
     X(resolved, "cycles of unknown outcome, read back")             \
     X(paused, "worlds paused by their workers")                     \
+    X(effects, "attempts of effects")                               \
+    X(answers, "receipts and firings at the end, handled or not")   \
     X(restored, "entries applied to restore worlds")                \
     X(reported, "steps that workers reported")                      \
     X(entries, "entries in the journals at the end")                \

@@ -137,6 +137,16 @@ SapStore *sap_universe_store(SapUniverse *universe)
     return universe == NULL ? NULL : universe->store;
 }
 
+void universe_asking(SapUniverse *universe, Session *session_out)
+{
+    *session_out = (Session){.store = universe->store,
+                             .clock = universe->clock,
+                             .universe = universe->number,
+                             .ttl_ns = SESSION_TTL_NS,
+                             .renewal_ns = SESSION_RENEWAL_NS,
+                             .margin_ns = SESSION_MARGIN_NS};
+}
+
 void universe_enter(SapUniverse *universe)
 {
     mutex_lock(&universe->lock);

@@ -30,6 +30,9 @@ struct SapUniverse {
     uint32_t calls;           /* public ones that are under way */
 };
 
+/* A session that asks and is nobody: for what a session is needed to read. */
+void universe_asking(SapUniverse *universe, Session *session_out);
+
 /* Around the body of each public call: the universe is not closed meanwhile. */
 void universe_enter(SapUniverse *universe);
 void universe_leave(SapUniverse *universe);

@@ -177,6 +177,7 @@ int sap_worker_open(SapUniverse *universe, const SapWorkerOptions *options, SapW
     if (rc != SAP_OK) {
         goto release_session;
     }
+    serving_init(worker);
     LOG_EVENT(universe->meters.log, LOG_LEVEL_INFO, "universe.worker_started",
               LOG_STR("worker", worker->session.worker.text));
     count_worker(universe, 1);
@@ -261,6 +262,7 @@ void worker_abandon(SapWorker *worker)
     }
     free_lost(worker);
     SAP_ASSERT(worker->lost.count == 0);
+    serving_release(worker);
     hot_release(&worker->hot);
     session_release(&worker->session);
     count_worker(worker->universe, -1);
@@ -732,6 +734,10 @@ int sap_worker_step_role(SapWorker *worker, SapRole role, bool *busy_out)
         return orchestrator_step(worker, busy_out);
     case SAP_ROLE_REAPER:
         return reaper_step(worker, busy_out);
+    case SAP_ROLE_TIMERS:
+        return timers_step(worker, busy_out);
+    case SAP_ROLE_EFFECTS:
+        return effects_step(worker, busy_out);
     }
     return rc;
 }
@@ -753,12 +759,9 @@ static uint64_t next_retry(const SapWorker *worker, uint64_t now_ns)
     return next_ns;
 }
 
-int sap_worker_wait(SapWorker *worker, uint64_t timeout_ns)
+static int wait_for_worlds(SapWorker *worker, uint64_t timeout_ns)
 {
     RowKey key;
-    if (worker == NULL) {
-        return SAP_ERROR;
-    }
     uint64_t now_ns = clock_boot_ns(worker->universe->clock);
     if (worker->retry_at_ns <= now_ns) { /* one is due: look again */
         worker->retry_at_ns = next_retry(worker, now_ns);
@@ -771,4 +774,29 @@ int sap_worker_wait(SapWorker *worker, uint64_t timeout_ns)
                               worker->hints_version, worker->pokes,
                               timeout_ns < left_ns ? timeout_ns : left_ns);
     return rc == SAP_NOTFOUND ? SAP_OK : rc;
+}
+
+int sap_worker_wait_role(SapWorker *worker, SapRole role, uint64_t timeout_ns)
+{
+    if (worker == NULL) {
+        return SAP_ERROR;
+    }
+    switch (role) {
+    case SAP_ROLE_WORLDS:
+        return wait_for_worlds(worker, timeout_ns);
+    case SAP_ROLE_TIMERS:
+        return timer_worker_wait(&worker->serving.timers, timeout_ns);
+    case SAP_ROLE_EFFECTS:
+        return worker->serving.adapter != NULL ? adapter_wait(worker->serving.adapter, timeout_ns)
+                                               : SAP_OK;
+    case SAP_ROLE_ORCHESTRATOR:
+    case SAP_ROLE_REAPER:
+        break;
+    }
+    return SAP_ERROR;
+}
+
+int sap_worker_wait(SapWorker *worker, uint64_t timeout_ns)
+{
+    return sap_worker_wait_role(worker, SAP_ROLE_WORLDS, timeout_ns);
 }

@@ -14,8 +14,11 @@
 #define SAPLING_UNIVERSE_WORKER_IMPL_H
 
 #include "store/blob.h"
+#include "universe/adapter.h"
+#include "universe/effect_reaper.h"
 #include "universe/hot.h"
 #include "universe/meters.h"
+#include "universe/timers.h"
 
 enum {
     BATCH_WORLDS = 24, /* two guards each, of SAP_STORE_MAX_GUARDS */
@@ -69,7 +72,15 @@ typedef struct Reaper {
     uint64_t next_ns;
     BlobCollector collector;
     uint64_t collect_at_ns; /* boot time of the next look at the blobs */
+    EffectReaper effects;
 } Reaper;
+
+/* What the roles of timers and effects have. */
+typedef struct Serving {
+    TimerWorker timers;
+    Buf kinds;        /* ServedKind* */
+    Adapter *adapter; /* NULL: the role was not stepped yet */
+} Serving;
 
 struct SapWorker {
     SapUniverse *universe;
@@ -103,6 +114,7 @@ struct SapWorker {
 
     Orchestrator orchestrator;
     Reaper reaper;
+    Serving serving;
 };
 
 static inline Meters *meters_of(const SapWorker *worker)
@@ -152,5 +164,14 @@ void role_guard(const RoleHolder *holder, UniverseGuard *guard_out);
 int role_check(RoleHolder *holder, SapStoreTxn *txn);
 int orchestrator_step(SapWorker *worker, bool *busy_out);
 int reaper_step(SapWorker *worker, bool *busy_out);
+
+/* ---- serve.c: timers and effects ------------------------------------------------------------- */
+
+void serving_init(SapWorker *worker);
+void serving_release(SapWorker *worker);
+int timers_step(SapWorker *worker, bool *busy_out);
+int effects_step(SapWorker *worker, bool *busy_out);
+/* Serves a kind by a vtable of the host's, with calls that take their time. */
+int worker_serve_kind(SapWorker *worker, const AdapterKind *kind);
 
 #endif

@@ -9,6 +9,8 @@
 #include "common/utf8.h"
 #include "store/blob.h"
 #include "store/store_impl.h"
+#include "universe/effects.h"
+#include "universe/handler.h"
 #include "universe/letters.h"
 #include "universe/payload.h"
 
@@ -572,6 +574,34 @@ static int drain_body(SapStoreTxn *store_txn, void *ctx)
     return rc;
 }
 
+static int note_intent(void *ctx, const uint8_t hash[UNIVERSE_DIGEST],
+                       const Outstanding *outstanding)
+{
+    Buf *cancels = (Buf *)ctx;
+    IntentCancel cancel = {.timer = outstanding->type == INTENT_TIMER};
+    memcpy(cancel.hash, hash, sizeof cancel.hash);
+    return buf_append(cancels, &cancel, sizeof cancel);
+}
+
+/* Effects and timers of a deleted world go too: what they are is in its state. */
+static int drop_intents(SapUniverse *universe, const UniverseName *world)
+{
+    WorldState *state = NULL;
+    Buf cancels = {0};
+    int rc = journal_look(universe->store, universe->number, world, &state);
+    rc = rc == SAP_OK ? state_begin(state) : rc;
+    rc = rc == SAP_OK ? outstanding_each(state, note_intent, &cancels) : rc;
+    IntentCancel *all = (IntentCancel *)(void *)cancels.data;
+    uint32_t count = (uint32_t)(cancels.len / sizeof *all);
+    for (uint32_t at = 0; rc == SAP_OK && at < count; at += INTENTS_DROPPED) {
+        uint32_t some = count - at < INTENTS_DROPPED ? count - at : INTENTS_DROPPED;
+        rc = intents_drop(universe->store, universe->number, world, all + at, some);
+    }
+    buf_release(&cancels);
+    state_close(state);
+    return rc;
+}
+
 int world_drain_some(SapUniverse *universe, const UniverseName *world, uint32_t limit,
                      uint32_t *drained_out, bool *done_out)
 {
@@ -587,6 +617,9 @@ int world_drain_some(SapUniverse *universe, const UniverseName *world, uint32_t 
     drain.expiry_seqs = (const uint8_t(*)[UNIVERSE_SEQ])seqs;
     int rc = sap_store_run(universe->store, SAP_STORE_GUARDED, drain_body, &drain, NULL);
     *drained_out = rc == SAP_OK ? drain.drained : 0;
+    if (rc == SAP_OK && drain.empty) {
+        rc = drop_intents(universe, world);
+    }
     if (rc == SAP_OK && drain.empty) {
         drain.last = true;
         rc = sap_store_run(universe->store, SAP_STORE_GUARDED, drain_body, &drain, NULL);

@@ -1,0 +1,314 @@
+/* serve.c - timers and effects as roles of a worker, and what operators do about outstanding intents. */
+#include <stdio.h>
+#include <string.h>
+
+#include "common/assert.h"
+#include "common/mem.h"
+#include "common/options.h"
+#include "universe/payload.h"
+#include "universe/worker_impl.h"
+
+OPTIONS_LAYOUT(SapEffectKind, max_per_s, max_per_s);
+
+/* ---- Kinds ----------------------------------------------------------------------------------- */
+
+/* A kind, and the function behind it if it has one. */
+typedef struct ServedKind {
+    AdapterKind kind;
+    EffectFunction room;
+    SapEffectFunction function;
+    void *ctx;
+} ServedKind;
+
+struct SapEffectResult {
+    EffectResult *result;
+    bool told;
+};
+
+static ServedKind *served_at(const Serving *serving, size_t index)
+{
+    ServedKind *kind = NULL;
+    memcpy(&kind, serving->kinds.data + index * sizeof(ServedKind *), sizeof(ServedKind *));
+    return kind;
+}
+
+static size_t served_count(const Serving *serving)
+{
+    return serving->kinds.len / sizeof(ServedKind *);
+}
+
+int sap_effect_result(SapEffectResult *result, SapReceiptStatus status, const char *code,
+                      SapEncoding encoding, const void *payload, size_t len)
+{
+    if (result == NULL || (status != SAP_RECEIPT_OK && status != SAP_RECEIPT_ERROR)) {
+        return SAP_ERROR;
+    }
+    if (!payload_text_valid(code, EFFECT_CODE_MAX)) {
+        return SAP_INVALID;
+    }
+    if (len > SAP_WORLD_MAX_PAYLOAD) {
+        return SAP_FULL;
+    }
+    EffectResult *out = result->result;
+    buf_clear(&out->payload);
+    int rc = payload_append_or_null(encoding, payload, len, &out->payload);
+    rc = rc == SAP_OK && out->payload.len > SAP_WORLD_MAX_PAYLOAD ? SAP_FULL : rc;
+    if (rc != SAP_OK) {
+        buf_clear(&out->payload);
+        return rc;
+    }
+    out->verdict = status == SAP_RECEIPT_OK ? EFFECT_OK : EFFECT_ERROR;
+    out->encoding = encoding;
+    (void)snprintf(out->code, sizeof out->code, "%s", code == NULL ? "" : code);
+    result->told = true;
+    return SAP_OK;
+}
+
+/* Calls the program's function with texts that end with a NUL. */
+static int call_function(void *ctx, const EffectCall *call, EffectResult *result)
+{
+    const ServedKind *served = (const ServedKind *)ctx;
+    const WitUniverseEffect *effect = call->effect;
+    SapEffectResult told = {result, false};
+    UniverseName world;
+    UniverseName ref;
+    universe_name_copy(&world, &effect->world);
+    universe_name_copy(&ref, &effect->origin_name);
+    SapEffectCall public = {
+        .kind = served->kind.kind,
+        .world = world.text,
+        .ref = ref.text,
+        .height = effect->height,
+        .idempotency_key = call->idempotency_key,
+        .attempt = call->attempt,
+        .timeout_ns = call->timeout_ns,
+        .encoding = (SapEncoding)effect->encoding,
+        .params = effect->params.data,
+        .params_len = effect->params.len,
+    };
+    int rc = served->function(served->ctx, &public, &told);
+    return rc == SAP_OK && !told.told
+               ? sap_effect_result(&told, SAP_RECEIPT_OK, NULL, SAP_ENCODING_JSON, NULL, 0)
+               : rc;
+}
+
+static int add_served(SapWorker *worker, ServedKind **kind_out)
+{
+    ServedKind *kind = (ServedKind *)mem_zalloc(MEM_UNIVERSE, sizeof *kind);
+    int rc = kind != NULL ? buf_append(&worker->serving.kinds, &kind, sizeof kind) : SAP_NOMEM;
+    if (rc != SAP_OK) {
+        mem_free(MEM_UNIVERSE, kind, sizeof *kind);
+        return rc;
+    }
+    *kind_out = kind;
+    return SAP_OK;
+}
+
+/* SAP_OK: the kind may be added. */
+static int check_kind(const SapWorker *worker, const char *name)
+{
+    UniverseName kind;
+    int rc = universe_name_set(&kind, name);
+    if (rc == SAP_OK && worker->serving.adapter != NULL) {
+        rc = SAP_BUSY;
+    }
+    for (size_t i = 0; rc == SAP_OK && i < served_count(&worker->serving); i++) {
+        rc = strcmp(served_at(&worker->serving, i)->kind.kind, name) == 0 ? SAP_EXISTS : SAP_OK;
+    }
+    return rc;
+}
+
+int worker_serve_kind(SapWorker *worker, const AdapterKind *kind)
+{
+    ServedKind *served = NULL;
+    int rc = check_kind(worker, kind->kind);
+    rc = rc == SAP_OK ? add_served(worker, &served) : rc;
+    if (rc == SAP_OK) {
+        served->kind = *kind;
+    }
+    return rc;
+}
+
+int sap_worker_serve(SapWorker *worker, const SapEffectKind *kind)
+{
+    SapEffectKind all = {.size = sizeof all};
+    ServedKind *served = NULL;
+    if (worker == NULL || kind == NULL || OPTIONS_READ(SapEffectKind, &all, kind) != SAP_OK ||
+        all.function == NULL || !options_all_zero(all.reserved, sizeof all.reserved) ||
+        all.retry.attempts > SAP_EFFECT_MAX_ATTEMPTS) {
+        return SAP_ERROR;
+    }
+    int rc = check_kind(worker, all.kind);
+    rc = rc == SAP_OK ? add_served(worker, &served) : rc;
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    served->function = all.function;
+    served->ctx = all.ctx;
+    served->room = (EffectFunction){call_function, served};
+    adapter_kind_function(&served->kind, all.kind, &served->room);
+    served->kind.at_most_once = all.at_most_once;
+    served->kind.policy =
+        (WitUniverseRetry){all.retry.attempts, all.retry.first_ns, all.retry.factor,
+                           all.retry.cap_ns, all.retry.timeout_ns};
+    served->kind.max_running = all.max_running;
+    served->kind.max_per_s = all.max_per_s;
+    return SAP_OK;
+}
+
+/* ---- The roles ------------------------------------------------------------------------------- */
+
+void serving_init(SapWorker *worker)
+{
+    SapUniverse *universe = worker->universe;
+    timer_worker_init(&worker->serving.timers, universe->store, universe->number,
+                      &universe->producer);
+    effect_reaper_init(&worker->reaper.effects, &worker->session, &universe->producer);
+}
+
+void serving_release(SapWorker *worker)
+{
+    Serving *serving = &worker->serving;
+    adapter_close(serving->adapter);
+    effect_reaper_release(&worker->reaper.effects);
+    for (size_t i = 0; i < served_count(serving); i++) {
+        mem_free(MEM_UNIVERSE, served_at(serving, i), sizeof(ServedKind));
+    }
+    buf_release(&serving->kinds);
+}
+
+int timers_step(SapWorker *worker, bool *busy_out)
+{
+    TimerWorker *timers = &worker->serving.timers;
+    TimerStats before = timers->stats;
+    if (!session_may_work(&worker->session)) {
+        return relaxed_load(&worker->session.deadline_ns) == 0 ? SAP_FENCED : SAP_BUSY;
+    }
+    int rc = timer_worker_step(timers, busy_out);
+    counter_add(meters_of(worker)->timers_fired, timers->stats.fired - before.fired);
+    return rc;
+}
+
+/* All kinds in one array, for the adapter; `log` too, which every worker serves. */
+static int open_adapter(SapWorker *worker)
+{
+    Serving *serving = &worker->serving;
+    ServedKind *log = NULL;
+    Buf kinds = {0};
+    int rc = check_kind(worker, "log");
+    rc = rc == SAP_OK ? add_served(worker, &log) : rc;
+    if (rc == SAP_OK) {
+        adapter_kind_log(&log->kind, &worker->universe->meters.own_log, &log->room);
+        if (worker->universe->meters.log == NULL) {
+            log->room.ctx = NULL; /* silent */
+        }
+    }
+    rc = rc == SAP_EXISTS ? SAP_OK : rc; /* the program has one of its own */
+    for (size_t i = 0; rc == SAP_OK && i < served_count(serving); i++) {
+        rc = buf_append(&kinds, &served_at(serving, i)->kind, sizeof(AdapterKind));
+    }
+    rc = rc == SAP_OK
+             ? adapter_open(&worker->session, &worker->universe->producer, worker->universe->random,
+                            (const AdapterKind *)(void *)kinds.data,
+                            (uint32_t)served_count(serving), &serving->adapter)
+             : rc;
+    buf_release(&kinds);
+    return rc;
+}
+
+static void count_effects(Meters *meters, const AdapterStats *before, const AdapterStats *now)
+{
+    counter_add(meters->effects_claimed, now->claimed - before->claimed);
+    counter_add(meters->effects_started, now->started - before->started);
+    counter_add(meters->receipts, now->receipts - before->receipts);
+    counter_add(meters->effect_retries, now->retries - before->retries);
+    counter_add(meters->claims_lost, now->lost - before->lost);
+    counter_add(meters->effects_cancelled, now->cancelled - before->cancelled);
+    counter_add(meters->effect_timeouts, now->timeouts - before->timeouts);
+}
+
+int effects_step(SapWorker *worker, bool *busy_out)
+{
+    Serving *serving = &worker->serving;
+    AdapterStats before = {0};
+    int rc = serving->adapter == NULL ? open_adapter(worker) : SAP_OK;
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    before = adapter_stats(serving->adapter);
+    rc = adapter_step(serving->adapter, busy_out);
+    AdapterStats now = adapter_stats(serving->adapter);
+    count_effects(meters_of(worker), &before, &now);
+    gauge_set(meters_of(worker)->effects_running, adapter_running(serving->adapter));
+    return rc;
+}
+
+/* ---- By hand --------------------------------------------------------------------------------- */
+
+int sap_receipt_inject(SapUniverse *universe, const char *world, const uint8_t intent_hash[32],
+                       SapReceiptStatus status, const char *code, SapEncoding encoding,
+                       const void *payload, size_t len)
+{
+    UniverseName name;
+    Session asking;
+    Buf canonical = {0};
+    if (universe == NULL || intent_hash == NULL) {
+        return SAP_ERROR;
+    }
+    int rc = universe_name_set(&name, world);
+    if (rc != SAP_OK || status == SAP_RECEIPT_NONE || (unsigned)status > SAP_RECEIPT_TIMEOUT) {
+        return SAP_INVALID;
+    }
+    rc = payload_append_or_null(encoding, payload, len, &canonical);
+    rc = rc == SAP_OK && canonical.len > UNIVERSE_INLINE_MAX ? SAP_FULL : rc;
+    if (rc == SAP_OK) {
+        ReceiptByHand receipt = {.status = (WitUniverseReceiptStatus)status,
+                                 .code = code,
+                                 .encoding = (WitUniverseEncoding)encoding,
+                                 .payload = {canonical.data, canonical.len}};
+        memcpy(receipt.hash, intent_hash, sizeof receipt.hash);
+        universe_enter(universe);
+        universe_asking(universe, &asking);
+        rc = receipt_inject(&asking, &universe->producer, &name, &receipt);
+        universe_leave(universe);
+    }
+    buf_release(&canonical);
+    return rc;
+}
+
+/* Shows a state's intents to a visitor of the program. */
+typedef struct Showing {
+    int (*each)(void *ctx, const SapOutstanding *outstanding);
+    void *ctx;
+} Showing;
+
+static int show_outstanding(void *ctx, const uint8_t hash[UNIVERSE_DIGEST],
+                            const Outstanding *outstanding)
+{
+    const Showing *showing = (const Showing *)ctx;
+    SapOutstanding shown = {.ref = outstanding->ref, .timer = outstanding->type == INTENT_TIMER};
+    memcpy(shown.intent_hash, hash, sizeof shown.intent_hash);
+    return showing->each(showing->ctx, &shown);
+}
+
+int sap_world_outstanding(SapUniverse *universe, const char *world,
+                          int (*each)(void *ctx, const SapOutstanding *outstanding), void *ctx)
+{
+    Showing showing = {each, ctx};
+    UniverseName name;
+    WorldState *state = NULL;
+    if (universe == NULL || each == NULL) {
+        return SAP_ERROR;
+    }
+    int rc = universe_name_set(&name, world);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    universe_enter(universe);
+    rc = journal_look(universe->store, universe->number, &name, &state);
+    rc = rc == SAP_OK ? state_begin(state) : rc;
+    rc = rc == SAP_OK ? outstanding_each(state, show_outstanding, &showing) : rc;
+    state_close(state);
+    universe_leave(universe);
+    return rc;
+}
