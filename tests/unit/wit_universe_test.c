@@ -73,6 +73,183 @@ START_TEST(entries_of_a_journal_sort_by_height_and_have_these_bytes)
 }
 END_TEST
 
+#define SEQ_BYTES NONCE_BYTES, NONCE_BYTES
+#define HASH_BYTES \
+    7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7
+
+static uint8_t seq[] = {SEQ_BYTES};
+static uint8_t hash[] = {HASH_BYTES};
+static uint8_t kind[] = "k";
+static uint8_t ref[] = "r1";
+static uint8_t code[] = "c";
+
+/* An effect after one attempt, and its bytes. */
+static WitUniverseEffectAttempt attempt = {3, 4, WIT_UNIVERSE_ATTEMPT_OUTCOME_TIMEOUT, {code, 1}};
+static const WitUniverseEffect effect = {
+    .world = {world, 2},
+    .height = 5,
+    .intent_hash = {hash, 32},
+    .kind = {kind, 1},
+    .encoding = WIT_UNIVERSE_ENCODING_RAW,
+    .params = {ref, 2},
+    .origin_name = {ref, 2},
+    .policy_context_hash = {seq, 32},
+    .enqueued_at_ns = 6,
+    .retry = {2, 9, 200, 10, 11},
+    .attempt = 1,
+    .attempts = {&attempt, 1},
+};
+
+#define EFFECT_BYTES                                                                           \
+    2, 0, 0, 0, 'w', '1',                                 /* world */                          \
+        5, 0, 0, 0, 0, 0, 0, 0,                           /* height */                         \
+        32, 0, 0, 0, HASH_BYTES,                          /* intent-hash */                    \
+        1, 0, 0, 0, 'k',                                  /* kind */                           \
+        2,                                                /* encoding */                       \
+        2, 0, 0, 0, 'r', '1',                             /* params */                         \
+        0, 0, 0, 0,                                       /* blob */                           \
+        2, 0, 0, 0, 'r', '1',                             /* origin-name */                    \
+        32, 0, 0, 0, SEQ_BYTES,                           /* policy-context-hash */            \
+        6, 0, 0, 0, 0, 0, 0, 0,                           /* enqueued-at-ns */                 \
+        2, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0, 200, 0, 0, 0, /* retry: attempts, first, factor */ \
+        10, 0, 0, 0, 0, 0, 0, 0, 11, 0, 0, 0, 0, 0, 0, 0, /* cap, timeout */                   \
+        1, 0, 0, 0,                                       /* attempt */                        \
+        1, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0,               /* attempts: begun */                \
+        4, 0, 0, 0, 0, 0, 0, 0, 2, 1, 0, 0, 0, 'c'        /* ended, outcome, code */
+
+START_TEST(effects_that_wait_sort_by_kind_and_time_and_have_these_bytes)
+{
+    static const uint8_t key_bytes[] = {0, 0, 0, 7, 0, 'k', 0,         0, 0, 0,
+                                        0, 0, 0, 0, 1, 2,   SEQ_BYTES, 0, 0};
+    static const uint8_t value_bytes[] = {1, EFFECT_BYTES};
+    WitUniverseDbi34EffectsPendingKey key = {7, 0, {kind, 1}, 0x102, {seq, 32}};
+    WitUniverseDbi34EffectsPendingValue value = {effect};
+
+    GOLDEN(wit_universe_dbi34_effects_pending_key, WitUniverseDbi34EffectsPendingKey, key,
+           key_bytes);
+    GOLDEN(wit_universe_dbi34_effects_pending_value, WitUniverseDbi34EffectsPendingValue, value,
+           value_bytes);
+    value.effect.retry.attempts = 101;
+    EXPECT_RC(wit_universe_dbi34_effects_pending_value_validate(&value, NULL), SAP_INVALID);
+}
+END_TEST
+
+START_TEST(claimed_effects_have_these_bytes)
+{
+    static const uint8_t key_bytes[] = {0, 0, 0, 7, 0, SEQ_BYTES, 0, 0};
+    static const uint8_t value_bytes[] = {
+        1,           EFFECT_BYTES, /* effect */
+        16,          0,
+        0,           0,
+        NONCE_BYTES, /* token */
+        1,           0,
+        0,           0,
+        0,           0,
+        0,           0, /* claimed-ns */
+        2,           0,
+        0,           0,
+        0,           0,
+        0,           0, /* deadline-ns */
+        1,           0,
+        0,           0,
+        2,           0,
+        0,           0,
+        0, /* policy: attempts, first */
+        0,           0,
+        0,           3,
+        0,           0,
+        0, /* factor */
+        4,           0,
+        0,           0,
+        0,           0,
+        0,           0, /* cap-ns */
+        5,           0,
+        0,           0,
+        0,           0,
+        0,           0, /* timeout-ns */
+        1,              /* at-most-once */
+        2,           0,
+        0,           0,
+        'm',         'e', /* worker */
+        16,          0,
+        0,           0,
+        NONCE_BYTES, /* nonce */
+    };
+    WitUniverseDbi35EffectsInflightKey key = {7, 0, {seq, 32}};
+    WitUniverseDbi35EffectsInflightValue value = {
+        effect, {nonce, 16}, 1, 2, {1, 2, 3, 4, 5}, true, {worker, 2}, {nonce, 16}};
+
+    GOLDEN(wit_universe_dbi35_effects_inflight_key, WitUniverseDbi35EffectsInflightKey, key,
+           key_bytes);
+    GOLDEN(wit_universe_dbi35_effects_inflight_value, WitUniverseDbi35EffectsInflightValue, value,
+           value_bytes);
+}
+END_TEST
+
+START_TEST(rows_that_say_where_an_intent_is_have_these_bytes)
+{
+    static const uint8_t key_bytes[] = {0, 0, 0, 7, HASH_BYTES, 0, 0};
+    static const uint8_t value_bytes[] = {
+        1,  3,                 /* status */
+        2,  0, 0, 0, 'w', '1', /* world */
+        35, 0, 0, 0,           /* table */
+        2,  0, 0, 0, 'r', '1', /* key */
+    };
+    static const uint8_t timer_bytes[] = {1, 2, 0, 0, 0, 'r', '1'};
+    WitUniverseDbi36EffectsDedupeKey key = {7, {hash, 32}};
+    WitUniverseDbi36EffectsDedupeValue value = {
+        WIT_UNIVERSE_DISPATCH_STATUS_CANCELLED, {world, 2}, 35, {ref, 2}};
+    WitUniverseDbi38TimersDedupeKey timer_key = {7, {hash, 32}};
+    WitUniverseDbi38TimersDedupeValue timer = {{ref, 2}};
+
+    GOLDEN(wit_universe_dbi36_effects_dedupe_key, WitUniverseDbi36EffectsDedupeKey, key, key_bytes);
+    GOLDEN(wit_universe_dbi36_effects_dedupe_value, WitUniverseDbi36EffectsDedupeValue, value,
+           value_bytes);
+    GOLDEN(wit_universe_dbi38_timers_dedupe_key, WitUniverseDbi38TimersDedupeKey, timer_key,
+           key_bytes);
+    GOLDEN(wit_universe_dbi38_timers_dedupe_value, WitUniverseDbi38TimersDedupeValue, timer,
+           timer_bytes);
+}
+END_TEST
+
+START_TEST(timers_sort_by_clock_and_time_and_have_these_bytes)
+{
+    static const uint8_t key_bytes[] = {0, 0, 0, 7, 0, 1, 0, 0, 0, 0, 0, 0, 1, 2, HASH_BYTES, 0, 0};
+    static const uint8_t value_bytes[] = {
+        1, 2, 0, 0, 0,   'w', '1',    /* world */
+        5, 0, 0, 0, 0,   0,   0,   0, /* height */
+        2, 0, 0, 0, 'r', '1',         /* ref */
+        2,                            /* encoding */
+        1, 0, 0, 0, 'k',              /* payload */
+    };
+    WitUniverseDbi37TimersDueKey key = {7, 0, WIT_UNIVERSE_TIMER_CLOCK_DUE, 0x102, {hash, 32}};
+    WitUniverseDbi37TimersDueValue value = {
+        {world, 2}, 5, {ref, 2}, WIT_UNIVERSE_ENCODING_RAW, {kind, 1}};
+
+    GOLDEN(wit_universe_dbi37_timers_due_key, WitUniverseDbi37TimersDueKey, key, key_bytes);
+    GOLDEN(wit_universe_dbi37_timers_due_value, WitUniverseDbi37TimersDueValue, value, value_bytes);
+}
+END_TEST
+
+START_TEST(nodes_that_serve_a_kind_have_these_bytes)
+{
+    static const uint8_t key_bytes[] = {0, 0, 0, 7, 'k', 0, 0, 'm', 'e', 0, 0};
+    static const uint8_t value_bytes[] = {
+        1, 16, 0, 0, 0, NONCE_BYTES,                   /* nonce */
+        1,                                             /* at-most-once */
+        1, 0,  0, 0, 2, 0,           0, 0, 0, 0, 0, 0, /* attempts, first-ns */
+        3, 0,  0, 0,                                   /* factor */
+        4, 0,  0, 0, 0, 0,           0, 0,             /* cap-ns */
+        5, 0,  0, 0, 0, 0,           0, 0,             /* timeout-ns */
+    };
+    WitUniverseDbi45KindsKey key = {7, {kind, 1}, {worker, 2}};
+    WitUniverseDbi45KindsValue value = {{nonce, 16}, true, {1, 2, 3, 4, 5}};
+
+    GOLDEN(wit_universe_dbi45_kinds_key, WitUniverseDbi45KindsKey, key, key_bytes);
+    GOLDEN(wit_universe_dbi45_kinds_value, WitUniverseDbi45KindsValue, value, value_bytes);
+}
+END_TEST
+
 START_TEST(random_rows_of_the_universe_come_back_and_edges_are_as_computed)
 {
     uint64_t first = choice_first_seed();
@@ -108,6 +285,11 @@ int main(void)
     tcase_add_test(test_case, a_lease_has_these_bytes);
     tcase_add_test(test_case, sessions_and_what_they_hold_have_these_bytes);
     tcase_add_test(test_case, entries_of_a_journal_sort_by_height_and_have_these_bytes);
+    tcase_add_test(test_case, effects_that_wait_sort_by_kind_and_time_and_have_these_bytes);
+    tcase_add_test(test_case, claimed_effects_have_these_bytes);
+    tcase_add_test(test_case, rows_that_say_where_an_intent_is_have_these_bytes);
+    tcase_add_test(test_case, timers_sort_by_clock_and_time_and_have_these_bytes);
+    tcase_add_test(test_case, nodes_that_serve_a_kind_have_these_bytes);
     tcase_add_test(test_case, random_rows_of_the_universe_come_back_and_edges_are_as_computed);
     suite_add_tcase(suite, test_case);
     return suite_run(suite);
