@@ -283,6 +283,8 @@ static int end_one(const Endings *endings, UniverseTxn *txn, EffectEnding *endin
     if (rc != SAP_OK) {
         return rc == SAP_NOTFOUND ? SAP_OK : rc;
     }
+    SAP_ASSERT(found.inflight ? ending->cause != ENDING_UNSERVED
+                              : ending->cause != ENDING_ACK && ending->cause != ENDING_LOST);
     rc = end_found(&found);
     wit_universe_dbi35_effects_inflight_value_free(&found.row);
     return rc;
