@@ -7,6 +7,18 @@
 
 enum { QUEUE_UNIVERSE = 1 };
 
+static void start_queue(Queue *queue, const Clock *clock)
+{
+    EXPECT_RC(universe_open_on(queue->store, clock, NULL, QUEUE_UNIVERSE, &queue->universe),
+              SAP_OK);
+    EXPECT_RC(sap_world_create(queue->universe, "w", "m", SAP_ENCODING_JSON, NULL, 0), SAP_OK);
+    EXPECT_RC(universe_name_set(&queue->world, "w"), SAP_OK);
+    EXPECT_RC(session_init(&queue->session, queue->store, clock, NULL, QUEUE_UNIVERSE, "node"),
+              SAP_OK);
+    EXPECT_RC(session_start(&queue->session), SAP_OK);
+    EXPECT_RC(lease_acquire_world(&queue->session, &queue->world, &queue->lease), SAP_OK);
+}
+
 void queue_open(Queue *queue)
 {
     SapStoreOptions options = {.size = sizeof options};
@@ -18,15 +30,14 @@ void queue_open(Queue *queue)
     options.boot_ns = queue->clock.boot_ns;
     options.clock_ctx = queue->clock.ctx;
     EXPECT_RC(sap_store_open("memory:", &options, &queue->store), SAP_OK);
-    EXPECT_RC(universe_open_on(queue->store, &queue->clock, NULL, QUEUE_UNIVERSE, &queue->universe),
-              SAP_OK);
-    EXPECT_RC(sap_world_create(queue->universe, "w", "m", SAP_ENCODING_JSON, NULL, 0), SAP_OK);
-    EXPECT_RC(universe_name_set(&queue->world, "w"), SAP_OK);
-    EXPECT_RC(
-        session_init(&queue->session, queue->store, &queue->clock, NULL, QUEUE_UNIVERSE, "node"),
-        SAP_OK);
-    EXPECT_RC(session_start(&queue->session), SAP_OK);
-    EXPECT_RC(lease_acquire_world(&queue->session, &queue->world, &queue->lease), SAP_OK);
+    start_queue(queue, &queue->clock);
+}
+
+void queue_open_on(Queue *queue, SapStore *store)
+{
+    memset(queue, 0, sizeof *queue);
+    queue->store = store;
+    start_queue(queue, NULL);
 }
 
 void queue_close(Queue *queue)

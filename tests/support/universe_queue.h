@@ -1,4 +1,4 @@
-/* universe_queue.h - one world, whose holder asks for effects and timers, on memory: and a clock of its own.
+/* universe_queue.h - one world, whose holder asks for effects and timers.
  *
  * Calls that the tests do not expect to fail are checked here; those that return a code are those that a
  * failing allocation may end. */
@@ -24,10 +24,13 @@ typedef struct Queue {
     Lease lease;
 } Queue;
 
+/* On memory: and a clock of its own; or on a store of the caller's, by the system's clock. */
 void queue_open(Queue *queue);
+void queue_open_on(Queue *queue, SapStore *store);
+/* Closes the store too. */
 void queue_close(Queue *queue);
 
-/* Time passes, and the session is renewed. */
+/* On a clock of its own: time passes, and the session is renewed. */
 void queue_pass(Queue *queue, uint64_t ms);
 
 void queue_hash(uint8_t number, uint8_t hash_out[UNIVERSE_DIGEST]);
