@@ -21,7 +21,7 @@ T            ?=
 QUICK        ?=
 QUICK_SHARE  := $(if $(QUICK),SAP_TEST_SHARE=4)
 ASAN_QUICK   := engine_model_% engine_file_model_% engine_crash_% engine_effects_% engine_node_% engine_backup_crash_% \
-                universe_simulation_%
+                universe_simulation_% universe_effects_simulation_%
 NOTHREADS_QUICK := engine_file_% engine_wal_% engine_crash_% engine_recover_% engine_backup_% engine_arena_% \
                    engine_txn_% engine_watch_% runner_lifecycle_% runner_attempt_% runner_queue_% runner_recovery_%
 LEAK_QUICK   := common_% engine_wal_% engine_file_commit_% engine_file_moments_% runner_mailbox_% runner_queue_% \

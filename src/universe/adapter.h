@@ -84,7 +84,8 @@ int adapter_open(const Session *session, Producer *producer, const Random *rando
  * is lost, call it again. */
 int adapter_step(Adapter *adapter, bool *busy_out);
 
-/* Waits until there may be something to claim, at most timeout_ns. */
+/* Waits until something is published, at most timeout_ns. What becomes due by time, and calls under way, are
+ * found by steps: not more than half a second while nothing runs, less while something does. */
 int adapter_wait(Adapter *adapter, uint64_t timeout_ns);
 
 /* How many calls are under way, and the rest. */

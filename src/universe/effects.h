@@ -70,7 +70,9 @@ int intents_cancel_apply(UniverseTxn *txn, uint32_t universe, const IntentCancel
                          uint32_t count);
 
 /* Drops intents of a world that is deleted or done, up to INTENTS_DROPPED a call, and only those of this
- * world. SAP_ERROR: it is neither. Run it again after any other code. */
+ * world. Besides what is outstanding, the drain lists the intents of receipts that it takes out of the
+ * inbox, before it does: a cancelled one is not outstanding, and its dedupe row would stay for ever.
+ * SAP_ERROR: the world is neither. Run it again after any other code. */
 enum { INTENTS_DROPPED = 24 };
 int intents_drop(SapStore *store, uint32_t universe, const UniverseName *world,
                  IntentCancel *cancels, uint32_t count);

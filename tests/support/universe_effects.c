@@ -14,37 +14,12 @@ enum {
     ITEMS_AT_ONCE = 3,
     CANCELS_AT_ONCE = 4,
     HINTS_AT_ONCE = 64,
-    MOST_DELETIONS = 2,
-    MOST_ALONE = 12, /* intents, of a run with one at a time */
 };
 
 #define SECOND_NS UINT64_C(1000000000)
 
 const char *const effect_world_names[EFFECT_WORLDS] = {"alpha", "beta"};
 const char *const effect_kind_names[KINDS] = {"again", "once", "slow", "nobody"};
-
-/* A world as one node's holder knows it. */
-typedef struct Held {
-    Lease lease; /* epoch 0: not held */
-    bool loaded; /* what follows is that of the head */
-    HeadRow head;
-    uint32_t open[MOST_INTENTS]; /* intents that are outstanding */
-    uint32_t open_count;
-} Held;
-
-typedef struct Party {
-    Outside *outside;
-    SimulatorProcess process;
-    Session session;
-    Producer producer;
-    Adapter *adapter;
-    AdapterStats adapter_counted;
-    EffectReaper reaper;
-    EffectReaperStats reaper_counted;
-    TimerWorker timers;
-    TimerStats timers_counted;
-    Held held[EFFECT_WORLDS];
-} Party;
 
 void effects_counts_add(EffectsCounts *sum, const EffectsCounts *counts)
 {
@@ -59,7 +34,7 @@ void intent_hash(uint32_t number, uint8_t hash_out[UNIVERSE_DIGEST])
     store_u32be(hash_out, number);
 }
 
-static uint64_t draw(const Party *self, uint64_t below)
+uint64_t effects_draw(const Party *self, uint64_t below)
 {
     uint64_t number = 0;
     int rc = random_fill(self->process.random, &number, sizeof number);
@@ -67,7 +42,7 @@ static uint64_t draw(const Party *self, uint64_t below)
     return number % below;
 }
 
-static UniverseName world_name(uint32_t world)
+UniverseName effects_world_name(uint32_t world)
 {
     UniverseName name;
     int rc = universe_name_set(&name, effect_world_names[world]);
@@ -75,8 +50,7 @@ static UniverseName world_name(uint32_t world)
     return name;
 }
 
-/* A step goes on after all but a session that is over. */
-static int code_of_step(int rc)
+int effects_step_code(int rc)
 {
     SAP_ASSERT(rc != SAP_CORRUPT && rc != SAP_ERROR);
     return rc == SAP_NOMEM ? rc : SAP_OK;
@@ -86,7 +60,7 @@ static int renew_session(Party *self)
 {
     bool due = clock_boot_ns(self->process.clock) >= relaxed_load(&self->session.renew_at_ns);
     int rc = due ? session_renew(&self->session) : SAP_OK;
-    return rc == SAP_FENCED ? rc : code_of_step(rc);
+    return rc == SAP_FENCED ? rc : effects_step_code(rc);
 }
 
 /* ---- The log of a world ---------------------------------------------------------------------- */
@@ -94,7 +68,7 @@ static int renew_session(Party *self)
 int effect_log_read(SapStoreTxn *txn, uint32_t world, uint64_t first, LogOp op, void *ctx,
                     HeadRow *head_out)
 {
-    UniverseName name = world_name(world);
+    UniverseName name = effects_world_name(world);
     RowKey key;
     row_key_world(&key, WIT_DBI_HEAD, EFFECT_UNIVERSE, &name);
     int rc = head_row_get(txn, &key, head_out);
@@ -131,7 +105,7 @@ static void close_intent(Held *held, uint32_t number)
     }
 }
 
-static bool is_open(const Held *held, uint32_t number)
+bool effects_is_open(const Held *held, uint32_t number)
 {
     for (uint32_t i = 0; i < held->open_count; i++) {
         if (held->open[i] == number) {
@@ -152,10 +126,9 @@ static void apply_op(void *ctx, uint64_t height, LogOpKind kind, uint32_t number
     }
 }
 
-/* What is outstanding at the head; a world that was created again begins with nothing. */
-static int load_world(SapStoreTxn *txn, uint32_t world, Held *held)
+int effects_load_world(SapStoreTxn *txn, uint32_t world, Held *held)
 {
-    UniverseName name = world_name(world);
+    UniverseName name = effects_world_name(world);
     RowKey key;
     WitUniverseDbi21WorldMetaValue meta;
     row_key_world(&key, WIT_DBI_WORLD_META, EFFECT_UNIVERSE, &name);
@@ -193,7 +166,7 @@ static int note_op(Cycle *cycle, LogOpKind kind, uint32_t number)
 /* Hints are read before the inbox, and one is put if items remain. */
 static int take_hints(Cycle *cycle, SapStoreTxn *txn)
 {
-    UniverseName name = world_name(cycle->world);
+    UniverseName name = effects_world_name(cycle->world);
     RowKey prefix;
     RowKey to;
     SapStoreRange range;
@@ -230,7 +203,7 @@ static int consume_item(Cycle *cycle, const SapStoreRow *row)
     }
     uint32_t number = load_u32be(val.item.hash.data);
     cycle->counts.consumed++;
-    cycle->counts.duplicates += !is_open(cycle->held, number);
+    cycle->counts.duplicates += !effects_is_open(cycle->held, number);
     rc = writes_add(&cycle->writes, ROW_DEL_MUST, &key, (Slice){"", 0});
     if (rc == SAP_OK && val.item.kind == WIT_UNIVERSE_ITEM_KIND_RECEIPT) {
         rc = effects_consume(&cycle->writes, EFFECT_UNIVERSE, val.item.hash.data);
@@ -241,7 +214,7 @@ static int consume_item(Cycle *cycle, const SapStoreRow *row)
 
 static int consume_inbox(Cycle *cycle, SapStoreTxn *txn)
 {
-    UniverseName name = world_name(cycle->world);
+    UniverseName name = effects_world_name(cycle->world);
     RowKey prefix;
     RowKey to;
     SapStoreRange range;
@@ -281,11 +254,12 @@ static int cancel_some(Cycle *cycle)
     uint64_t chance = one ? 3 : 5;
     int rc = SAP_OK;
     while (rc == SAP_OK && cycle->cancel_count < CANCELS_AT_ONCE && held->open_count > 0 &&
-           draw(cycle->self, chance) == 0) {
-        uint32_t number = held->open[draw(cycle->self, held->open_count)];
+           effects_draw(cycle->self, chance) == 0) {
+        uint32_t number = held->open[effects_draw(cycle->self, held->open_count)];
         const Intent *intent = &cycle->self->outside->intents[number];
         /* What nobody serves takes a minute to end. */
-        bool patient = !intent->timer && intent->kind == KIND_NOBODY && draw(cycle->self, 16) != 0;
+        bool patient =
+            !intent->timer && intent->kind == KIND_NOBODY && effects_draw(cycle->self, 16) != 0;
         if (patient || was_noted(cycle, number)) {
             continue;
         }
@@ -301,7 +275,7 @@ static int cancel_some(Cycle *cycle)
 static int publish_effect(Cycle *cycle, uint32_t number, Intent *intent)
 {
     static const uint8_t policy_hash[UNIVERSE_DIGEST];
-    UniverseName name = world_name(cycle->world);
+    UniverseName name = effects_world_name(cycle->world);
     const char *kind = effect_kind_names[intent->kind];
     SapStore *store = cycle->self->process.store;
     uint8_t hash[UNIVERSE_DIGEST];
@@ -321,7 +295,7 @@ static int publish_effect(Cycle *cycle, uint32_t number, Intent *intent)
         .policy_context_hash = lend_bytes(policy_hash, sizeof policy_hash),
         .enqueued_at_ns = now_ns,
     };
-    intent->due_ns = now_ns + draw(cycle->self, 3) * SECOND_NS;
+    intent->due_ns = now_ns + effects_draw(cycle->self, 3) * SECOND_NS;
     cycle->counts.published++;
     int rc = effects_publish(&cycle->writes, EFFECT_UNIVERSE, &effect, intent->due_ns, seq);
     return rc == SAP_OK ? note_op(cycle, OP_PUBLISH, number) : rc;
@@ -330,11 +304,11 @@ static int publish_effect(Cycle *cycle, uint32_t number, Intent *intent)
 static int arm_timer(Cycle *cycle, uint32_t number, Intent *intent)
 {
     SapStore *store = cycle->self->process.store;
-    uint64_t delay_ns = draw(cycle->self, 20) * SECOND_NS;
-    TimerIntent timer = {.world = world_name(cycle->world),
+    uint64_t delay_ns = effects_draw(cycle->self, 20) * SECOND_NS;
+    TimerIntent timer = {.world = effects_world_name(cycle->world),
                          .height = cycle->held->head.height + 1,
                          .encoding = WIT_UNIVERSE_ENCODING_RAW};
-    bool by_lease = draw(cycle->self, 2) == 0;
+    bool by_lease = effects_draw(cycle->self, 2) == 0;
     timer.clock = by_lease ? WIT_UNIVERSE_TIMER_CLOCK_LEASE : WIT_UNIVERSE_TIMER_CLOCK_DUE;
     timer.at_ns = by_lease ? timer_after(store, delay_ns) : sap_store_due_ns(store) + delay_ns;
     intent_hash(number, timer.hash);
@@ -350,15 +324,15 @@ static int publish_some(Cycle *cycle)
     Outside *outside = cycle->self->outside;
     bool one = outside->plan.one_intent;
     uint32_t most = one ? MOST_ALONE : MOST_INTENTS;
-    uint64_t wanted = one ? cycle->held->open_count == 0 : draw(cycle->self, 3);
+    uint64_t wanted = one ? cycle->held->open_count == 0 : effects_draw(cycle->self, 3);
     int rc = SAP_OK;
     for (uint64_t i = 0; rc == SAP_OK && i < wanted && outside->intent_count < most; i++) {
         uint32_t number = outside->intent_count++;
         Intent *intent = &outside->intents[number];
         intent->world = (uint8_t)cycle->world;
-        intent->timer = draw(cycle->self, one ? 8 : 3) == 0;
-        intent->kind =
-            (uint8_t)draw(cycle->self, draw(cycle->self, one ? 2 : 4) == 0 ? KINDS : KIND_NOBODY);
+        intent->timer = effects_draw(cycle->self, one ? 8 : 3) == 0;
+        intent->kind = (uint8_t)effects_draw(
+            cycle->self, effects_draw(cycle->self, one ? 2 : 4) == 0 ? KINDS : KIND_NOBODY);
         rc = intent->timer ? arm_timer(cycle, number, intent)
                            : publish_effect(cycle, number, intent);
     }
@@ -367,7 +341,7 @@ static int publish_some(Cycle *cycle)
 
 static int write_log(Cycle *cycle)
 {
-    UniverseName name = world_name(cycle->world);
+    UniverseName name = effects_world_name(cycle->world);
     const HeadRow *head = &cycle->held->head;
     WitUniverseDbi20JournalValue entry = {cycle->held->lease.epoch, 1,
                                           lend_bytes(cycle->ops.data, cycle->ops.len)};
@@ -450,7 +424,7 @@ static int open_cycle(Cycle *cycle)
 {
     Party *self = cycle->self;
     Held *held = cycle->held;
-    UniverseName name = world_name(cycle->world);
+    UniverseName name = effects_world_name(cycle->world);
     SapStoreTxn *txn = NULL;
     int rc = SAP_OK;
     if (held->lease.epoch == 0 || !held->loaded) {
@@ -459,7 +433,7 @@ static int open_cycle(Cycle *cycle)
     }
     rc = rc == SAP_OK ? sap_store_begin(self->process.store, SAP_STORE_READ_NEWEST, &txn) : rc;
     if (rc == SAP_OK && !held->loaded) {
-        rc = load_world(txn, cycle->world, held);
+        rc = effects_load_world(txn, cycle->world, held);
         held->loaded = rc == SAP_OK;
     }
     rc = rc == SAP_OK ? take_hints(cycle, txn) : rc;
@@ -477,7 +451,7 @@ static int step_holder(void *ctx, uint64_t now_ns)
     if (rc != SAP_OK) {
         return rc;
     }
-    cycle.world = self->outside->plan.one_intent ? 0 : (uint32_t)draw(self, EFFECT_WORLDS);
+    cycle.world = self->outside->plan.one_intent ? 0 : (uint32_t)effects_draw(self, EFFECT_WORLDS);
     cycle.held = &self->held[cycle.world];
     rc = session_may_work(&self->session) ? open_cycle(&cycle) : SAP_BUSY;
     rc = rc == SAP_OK ? cancel_some(&cycle) : rc;
@@ -487,13 +461,13 @@ static int step_holder(void *ctx, uint64_t now_ns)
         rc = rc == SAP_OK ? submit_cycle(&cycle) : rc;
     }
     /* It is given back now and then, so that others run the world too. */
-    if (rc == SAP_OK && draw(self, 8) == 0) {
+    if (rc == SAP_OK && effects_draw(self, 8) == 0) {
         (void)lease_release(&cycle.held->lease, NULL);
         *cycle.held = (Held){0};
     }
     writes_release(&cycle.writes);
     buf_release(&cycle.ops);
-    return code_of_step(rc);
+    return effects_step_code(rc);
 }
 
 /* ---- The outside ----------------------------------------------------------------------------- */
@@ -512,17 +486,18 @@ static int start_outside(void *ctx, const EffectCall *call, void **handle_out)
     OutsideCall *made = NULL;
     uint32_t number = load_u32be(call->effect->params.data);
     uint64_t longest_s = self->outside->intents[number].kind == KIND_SLOW ? 40 : 4;
-    if (draw(self, 20) == 0) {
+    if (effects_draw(self, 20) == 0) {
         return SAP_BUSY;
     }
     made = (OutsideCall *)mem_zalloc(MEM_UNIVERSE, sizeof *made);
     if (made == NULL) {
         return SAP_NOMEM;
     }
-    uint64_t fate = draw(self, 20);
+    uint64_t fate = effects_draw(self, 20);
     *made = (OutsideCall){number, call->attempt, UINT64_MAX, EFFECT_OK};
     if (fate > 0) {
-        made->done_at_ns = clock_boot_ns(self->process.clock) + draw(self, longest_s) * SECOND_NS;
+        made->done_at_ns =
+            clock_boot_ns(self->process.clock) + effects_draw(self, longest_s) * SECOND_NS;
         made->verdict = fate < 3 ? EFFECT_ERROR : fate < 9 ? EFFECT_RETRY : EFFECT_OK;
     }
     if (simulator_alive(self->process.simulator)) {
@@ -592,7 +567,7 @@ static int step_adapter(void *ctx, uint64_t now_ns)
     counts->retries += now.retries - old->retries;
     counts->dropped += now.dropped - old->dropped;
     *old = now;
-    return code_of_step(rc);
+    return effects_step_code(rc);
 }
 
 static int step_reaper(void *ctx, uint64_t now_ns)
@@ -609,7 +584,7 @@ static int step_reaper(void *ctx, uint64_t now_ns)
     counts->unserved += now->unserved - old->unserved;
     counts->dropped += now->dropped - old->dropped;
     *old = *now;
-    return code_of_step(rc);
+    return effects_step_code(rc);
 }
 
 static int step_timers(void *ctx, uint64_t now_ns)
@@ -624,210 +599,7 @@ static int step_timers(void *ctx, uint64_t now_ns)
     counts->fired += now->fired - old->fired;
     counts->dropped += now->dropped - old->dropped;
     *old = *now;
-    return code_of_step(rc);
-}
-
-/* ---- The operator ---------------------------------------------------------------------------- */
-
-typedef struct Operation {
-    UniverseName name;
-    WitUniverseWorldStatus status; /* that it gets */
-    uint8_t seed[16];
-} Operation;
-
-enum { OPERATION_GUARDS = 2 };
-
-static void operation_guards(const Operation *operation, UniverseGuard guards[OPERATION_GUARDS])
-{
-    row_key_world(&guards[0].key, WIT_DBI_LEASE, EFFECT_UNIVERSE, &operation->name);
-    row_key_world(&guards[1].key, WIT_DBI_WORLD_META, EFFECT_UNIVERSE, &operation->name);
-    guards[0].exclusive = true;
-    guards[1].exclusive = true;
-}
-
-/* Creates it, also on its tombstone, or deletes it. */
-static int change_body(SapStoreTxn *store_txn, void *ctx)
-{
-    Operation *operation = (Operation *)ctx;
-    UniverseTxn txn;
-    UniverseGuard guards[OPERATION_GUARDS];
-    RowKey head_key;
-    HeadRow head = {0};
-    WitUniverseDbi21WorldMetaValue meta = {0};
-    bool active = operation->status == WIT_UNIVERSE_WORLD_STATUS_ACTIVE;
-    operation_guards(operation, guards);
-    int rc = universe_txn_start(&txn, store_txn, PARTY_OPERATOR, guards, OPERATION_GUARDS, NULL, 0);
-    rc = rc == SAP_OK ? meta_row_get(store_txn, &guards[1].key, &meta) : rc;
-    if (rc != SAP_OK && (rc != SAP_NOTFOUND || !active)) {
-        return rc;
-    }
-    bool deleted = rc == SAP_NOTFOUND || meta.status == WIT_UNIVERSE_WORLD_STATUS_DELETED;
-    bool may = active ? rc == SAP_NOTFOUND || (deleted && meta.drained) : !deleted;
-    uint64_t born = meta.born_height;
-    wit_universe_dbi21_world_meta_value_free(&meta);
-    row_key_world(&head_key, WIT_DBI_HEAD, EFFECT_UNIVERSE, &operation->name);
-    rc = may ? head_row_get(store_txn, &head_key, &head) : SAP_NOTFOUND;
-    if (!may || (rc != SAP_OK && rc != SAP_NOTFOUND)) {
-        return may ? rc : SAP_OK;
-    }
-    meta = (WitUniverseDbi21WorldMetaValue){
-        .module = lend_bytes("m", 1),
-        .status = operation->status,
-        .seed = lend_bytes(operation->seed, sizeof operation->seed),
-        .born_height = active ? head.height : born,
-        .born_digest = lend_bytes(head.digest, sizeof head.digest),
-    };
-    rc = meta_row_put(&txn, &guards[1].key, &meta);
-    return rc == SAP_OK ? lease_revoke(&txn, EFFECT_UNIVERSE, &operation->name) : rc;
-}
-
-/* The inbox of a deleted world goes, with the last of it `drained` is set. */
-static int drained_body(SapStoreTxn *store_txn, void *ctx)
-{
-    const Operation *operation = (const Operation *)ctx;
-    UniverseTxn txn;
-    UniverseGuard guards[OPERATION_GUARDS];
-    RowKey prefix;
-    RowKey to;
-    SapStoreRange range;
-    const SapStoreRow *rows = NULL;
-    uint32_t count = 0;
-    WitUniverseDbi21WorldMetaValue meta;
-    operation_guards(operation, guards);
-    int rc = universe_txn_start(&txn, store_txn, PARTY_DRAIN, guards, OPERATION_GUARDS, NULL, 0);
-    rc = rc == SAP_OK ? meta_row_get(store_txn, &guards[1].key, &meta) : rc;
-    if (rc != SAP_OK) {
-        return rc;
-    }
-    row_key_world(&prefix, WIT_DBI_WORLD_INBOX, EFFECT_UNIVERSE, &operation->name);
-    row_range(&prefix, &to, &range);
-    bool deleted = meta.status == WIT_UNIVERSE_WORLD_STATUS_DELETED;
-    rc = deleted ? sap_store_scan(store_txn, &range, false, MOST_ROWS, &rows, &count) : SAP_OK;
-    for (uint32_t i = 0; rc == SAP_OK && i < count; i++) {
-        RowKey item;
-        rc = row_key_copy(&item, WIT_DBI_WORLD_INBOX, rows[i].key, rows[i].key_len);
-        rc = rc == SAP_OK ? universe_del(&txn, &item) : rc;
-    }
-    meta.drained = deleted;
-    rc = rc == SAP_OK && deleted ? meta_row_put(&txn, &guards[1].key, &meta) : rc;
-    wit_universe_dbi21_world_meta_value_free(&meta);
-    return rc;
-}
-
-/* Receipts that nobody will consume have dedupe rows too, whether or not they are outstanding. */
-static int list_inbox(SapStoreTxn *txn, const UniverseName *name, Held *held)
-{
-    RowKey prefix;
-    RowKey to;
-    SapStoreRange range;
-    const SapStoreRow *rows = NULL;
-    uint32_t count = 0;
-    row_key_world(&prefix, WIT_DBI_WORLD_INBOX, EFFECT_UNIVERSE, name);
-    row_range(&prefix, &to, &range);
-    int rc = sap_store_scan(txn, &range, false, MOST_ROWS, &rows, &count);
-    for (uint32_t i = 0; rc == SAP_OK && i < count; i++) {
-        WitUniverseDbi24WorldInboxValue val;
-        rc = wit_universe_dbi24_world_inbox_value_decode(rows[i].val, rows[i].val_len, &val, NULL);
-        if (rc == SAP_OK) {
-            uint32_t number = load_u32be(val.item.hash.data);
-            if (!is_open(held, number)) {
-                held->open[held->open_count++] = number;
-            }
-            wit_universe_dbi24_world_inbox_value_free(&val);
-        }
-    }
-    return rc;
-}
-
-static int drain_world(Party *self, uint32_t world, Operation *operation)
-{
-    SapStore *store = self->process.store;
-    SapStoreTxn *txn = NULL;
-    Held held = {0};
-    int rc = sap_store_begin(store, SAP_STORE_READ_NEWEST, &txn);
-    rc = rc == SAP_OK ? load_world(txn, world, &held) : rc;
-    rc = rc == SAP_OK ? list_inbox(txn, &operation->name, &held) : rc;
-    sap_store_abort(txn);
-    for (uint32_t at = 0; rc == SAP_OK && at < held.open_count;) {
-        IntentCancel cancels[INTENTS_DROPPED];
-        uint32_t count = 0;
-        while (count < INTENTS_DROPPED && at < held.open_count) {
-            uint32_t number = held.open[at++];
-            cancels[count] = (IntentCancel){.timer = self->outside->intents[number].timer};
-            intent_hash(number, cancels[count++].hash);
-        }
-        rc = intents_drop(store, EFFECT_UNIVERSE, &operation->name, cancels, count);
-    }
-    if (rc == SAP_ERROR) {
-        return SAP_OK; /* others have drained it, and it is there again */
-    }
-    return rc == SAP_OK ? sap_store_run(store, SAP_STORE_GUARDED, drained_body, operation, NULL)
-                        : rc;
-}
-
-/* A person who knows what has become of an effect. */
-static int resolve_by_hand(Party *self)
-{
-    Outside *outside = self->outside;
-    ReceiptByHand receipt = {.status = WIT_UNIVERSE_RECEIPT_STATUS_ERROR,
-                             .code = "by_hand",
-                             .encoding = WIT_UNIVERSE_ENCODING_RAW};
-    if (outside->intent_count == 0) {
-        return SAP_OK;
-    }
-    uint32_t number = (uint32_t)draw(self, outside->intent_count);
-    UniverseName name = world_name(outside->intents[number].world);
-    intent_hash(number, receipt.hash);
-    int rc = receipt_inject(&self->session, &self->producer, &name, &receipt);
-    outside->counts.by_hand += rc == SAP_OK;
-    return rc;
-}
-
-static int read_status(const Party *self, const UniverseName *name, bool *deleted_out,
-                       bool *drained_out)
-{
-    SapStoreTxn *txn = NULL;
-    RowKey key;
-    WitUniverseDbi21WorldMetaValue meta;
-    row_key_world(&key, WIT_DBI_WORLD_META, EFFECT_UNIVERSE, name);
-    int rc = sap_store_begin(self->process.store, SAP_STORE_READ_NEWEST, &txn);
-    rc = rc == SAP_OK ? meta_row_get(txn, &key, &meta) : rc;
-    if (rc == SAP_OK) {
-        *deleted_out = meta.status == WIT_UNIVERSE_WORLD_STATUS_DELETED;
-        *drained_out = meta.drained;
-        wit_universe_dbi21_world_meta_value_free(&meta);
-    }
-    sap_store_abort(txn);
-    return rc;
-}
-
-static int step_operator(void *ctx, uint64_t now_ns)
-{
-    Party *self = (Party *)ctx;
-    Outside *outside = self->outside;
-    uint32_t world = (uint32_t)draw(self, EFFECT_WORLDS);
-    Operation operation = {.name = world_name(world), .status = WIT_UNIVERSE_WORLD_STATUS_ACTIVE};
-    bool deleted = false;
-    bool drained = false;
-    (void)now_ns;
-    if (draw(self, outside->plan.one_intent ? 4 : 8) == 0) {
-        return code_of_step(resolve_by_hand(self));
-    }
-    int rc = read_status(self, &operation.name, &deleted, &drained);
-    if (rc == SAP_OK && deleted && !drained) {
-        return code_of_step(drain_world(self, world, &operation));
-    }
-    bool create = rc == SAP_NOTFOUND || (rc == SAP_OK && deleted);
-    bool end = rc == SAP_OK && !deleted && outside->deletions < MOST_DELETIONS &&
-               outside->intent_count > MOST_ALONE / 2 && draw(self, 50) == 0;
-    if (create || end) {
-        operation.status =
-            end ? WIT_UNIVERSE_WORLD_STATUS_DELETED : WIT_UNIVERSE_WORLD_STATUS_ACTIVE;
-        outside->deletions += end;
-        rc = sap_store_run(self->process.store, SAP_STORE_GUARDED, change_body, &operation, NULL);
-        outside->counts.deleted += rc == SAP_OK && end;
-    }
-    return code_of_step(rc);
+    return effects_step_code(rc);
 }
 
 /* ---- Runs ------------------------------------------------------------------------------------ */
@@ -872,7 +644,7 @@ static int start_party(void *ctx, const SimulatorProcess *process, SimulatorRole
                   {"adapter", step_adapter, self},
                   {"reaper", step_reaper, self},
                   {"timers", step_timers, self},
-                  {"operator", step_operator, self}},
+                  {"operator", effects_step_operator, self}},
     };
     return SAP_OK;
 }

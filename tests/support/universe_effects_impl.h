@@ -15,6 +15,7 @@ enum {
     MOST_INTENTS = 48,
     MOST_ATTEMPTS = 32, /* of one effect that are told apart */
     MOST_ROWS = 4096,
+    MOST_ALONE = 12, /* intents, of a run with one at a time */
 };
 
 /* Which effects there are, by the number of the intent. */
@@ -92,6 +93,40 @@ enum { LOG_OP_SIZE = 5 }; /* the kind, and the number of the intent */
 typedef void (*LogOp)(void *ctx, uint64_t height, LogOpKind kind, uint32_t number);
 int effect_log_read(SapStoreTxn *txn, uint32_t world, uint64_t first, LogOp op, void *ctx,
                     HeadRow *head_out);
+
+/* A world as one node's holder knows it. */
+typedef struct Held {
+    Lease lease; /* epoch 0: not held */
+    bool loaded; /* what follows is that of the head */
+    HeadRow head;
+    uint32_t open[MOST_INTENTS]; /* intents that are outstanding */
+    uint32_t open_count;
+} Held;
+
+typedef struct Party {
+    Outside *outside;
+    SimulatorProcess process;
+    Session session;
+    Producer producer;
+    Adapter *adapter;
+    AdapterStats adapter_counted;
+    EffectReaper reaper;
+    EffectReaperStats reaper_counted;
+    TimerWorker timers;
+    TimerStats timers_counted;
+    Held held[EFFECT_WORLDS];
+} Party;
+
+/* Below `below`, from the generator of the run. */
+uint64_t effects_draw(const Party *self, uint64_t below);
+UniverseName effects_world_name(uint32_t world);
+/* What a step returns for a code of what it did: it goes on after all but those that end the run. */
+int effects_step_code(int rc);
+/* What is outstanding at the head; a world that was created again begins with nothing. */
+int effects_load_world(SapStoreTxn *txn, uint32_t world, Held *held);
+bool effects_is_open(const Held *held, uint32_t number);
+
+int effects_step_operator(void *ctx, uint64_t now_ns);
 
 /* The checks; and that of a call that begins. */
 void effects_check_commit(void *ctx, Simulator *simulator, SapStoreTxn *newest);

@@ -253,18 +253,18 @@ END_TEST
 START_TEST(a_long_call_keeps_its_claim_by_renewing_it)
 {
     Queue queue;
-    Reaper reaper;
+    EffectReaper reaper;
     Script script = {.hangs = true, .encoding = SAP_ENCODING_RAW};
     bool busy = false;
     queue_open(&queue);
     AdapterKind kind = script_kind("k", &script, &queue);
     kind.policy.timeout_ns = 1000 * QUEUE_SECOND_NS;
     Adapter *adapter = open_adapter(&queue, &kind, 1);
-    reaper_init(&reaper, &queue.session, &queue.universe->producer);
+    effect_reaper_init(&reaper, &queue.session, &queue.universe->producer);
     EXPECT_RC(queue_publish(&queue, 1, "k", NULL), SAP_OK);
     for (int i = 0; i < 300; i++) {
         run_adapter(adapter);
-        EXPECT_RC(reaper_step(&reaper, &busy), SAP_OK);
+        EXPECT_RC(effect_reaper_step(&reaper, &busy), SAP_OK);
         queue_pass(&queue, 1000);
     }
     ck_assert_uint_eq(script.started, 1);
@@ -273,7 +273,7 @@ START_TEST(a_long_call_keeps_its_claim_by_renewing_it)
     run_adapter(adapter);
     expect_receipt(&queue, 1, WIT_UNIVERSE_RECEIPT_STATUS_OK, "said_so", 1);
     ck_assert_uint_eq(reaper.stats.returned, 0);
-    reaper_release(&reaper);
+    effect_reaper_release(&reaper);
     adapter_close(adapter);
     queue_close(&queue);
 }
@@ -283,7 +283,7 @@ END_TEST
 static void reboot_with_claim(bool at_most_once, WitUniverseReceiptStatus status, uint32_t started)
 {
     Queue queue;
-    Reaper reaper;
+    EffectReaper reaper;
     Script script = {.hangs = true, .encoding = SAP_ENCODING_RAW};
     Session before;
     bool busy = false;
@@ -301,15 +301,15 @@ static void reboot_with_claim(bool at_most_once, WitUniverseReceiptStatus status
         SAP_OK);
     EXPECT_RC(session_start(&queue.session), SAP_OK);
     EXPECT_RC(lease_acquire_world(&queue.session, &queue.world, &queue.lease), SAP_OK);
-    reaper_init(&reaper, &queue.session, &queue.universe->producer);
-    EXPECT_RC(reaper_step(&reaper, &busy), SAP_OK); /* the session is over: it need not wait */
+    effect_reaper_init(&reaper, &queue.session, &queue.universe->producer);
+    EXPECT_RC(effect_reaper_step(&reaper, &busy), SAP_OK); /* the session is over: it need not wait */
     script.hangs = false;
     adapter = open_adapter(&queue, &kind, 1);
     run_adapter(adapter);
     ck_assert_uint_eq(script.started, started);
     expect_receipt(&queue, 1, status, started == 2 ? "said_so" : "lost", started);
     ck_assert_uint_eq(queue_rows(&queue), 0);
-    reaper_release(&reaper);
+    effect_reaper_release(&reaper);
     adapter_close(adapter);
     queue_close(&queue);
 }
@@ -377,23 +377,23 @@ END_TEST
 START_TEST(an_effect_cancelled_while_its_claim_runs_out_leaves_nothing)
 {
     Queue queue;
-    Reaper reaper;
+    EffectReaper reaper;
     Script script = {.hangs = true};
     bool busy = false;
     queue_open(&queue);
     AdapterKind kind = script_kind("k", &script, &queue);
     Adapter *adapter = open_adapter(&queue, &kind, 1);
-    reaper_init(&reaper, &queue.session, &queue.universe->producer);
+    effect_reaper_init(&reaper, &queue.session, &queue.universe->producer);
     EXPECT_RC(queue_publish(&queue, 1, "k", NULL), SAP_OK);
     run_adapter(adapter);
     queue_pass(&queue, 36000); /* nobody has renewed it */
     EXPECT_RC(queue_cancel(&queue, 1, false), SAP_OK);
-    EXPECT_RC(reaper_step(&reaper, &busy), SAP_OK);
+    EXPECT_RC(effect_reaper_step(&reaper, &busy), SAP_OK);
     ck_assert_uint_eq(queue_rows(&queue), 0);
     run_adapter(adapter); /* stops the call */
     ck_assert_uint_eq(script.running, 0);
     EXPECT_RC(queue_consume(&queue, 1, NULL), SAP_NOTFOUND);
-    reaper_release(&reaper);
+    effect_reaper_release(&reaper);
     adapter_close(adapter);
     queue_close(&queue);
 }
@@ -417,32 +417,32 @@ END_TEST
 START_TEST(a_kind_that_nobody_serves_for_a_minute_is_an_error)
 {
     Queue queue;
-    Reaper reaper;
+    EffectReaper reaper;
     bool busy = false;
     queue_open(&queue);
-    reaper_init(&reaper, &queue.session, &queue.universe->producer);
+    effect_reaper_init(&reaper, &queue.session, &queue.universe->producer);
     EXPECT_RC(queue_publish(&queue, 1, "k", NULL), SAP_OK);
     EXPECT_RC(queue_publish(&queue, 2, "kk", NULL), SAP_OK);
     for (int i = 0; i < 59; i++) {
-        EXPECT_RC(reaper_step(&reaper, &busy), SAP_OK);
+        EXPECT_RC(effect_reaper_step(&reaper, &busy), SAP_OK);
         queue_pass(&queue, 1000);
     }
     EXPECT_RC(queue_consume(&queue, 1, NULL), SAP_NOTFOUND);
     /* One that stood still begins to count again. */
     queue_pass(&queue, 20000);
-    EXPECT_RC(reaper_step(&reaper, &busy), SAP_OK);
+    EXPECT_RC(effect_reaper_step(&reaper, &busy), SAP_OK);
     EXPECT_RC(queue_consume(&queue, 1, NULL), SAP_NOTFOUND);
     EXPECT_RC(kind_register(&queue.session, slice_from_str("kk"), false,
                             &(WitUniverseRetry){.attempts = 1}),
               SAP_OK);
     for (int i = 0; i < 61; i++) {
-        EXPECT_RC(reaper_step(&reaper, &busy), SAP_OK);
+        EXPECT_RC(effect_reaper_step(&reaper, &busy), SAP_OK);
         queue_pass(&queue, 1000);
     }
     expect_receipt(&queue, 1, WIT_UNIVERSE_RECEIPT_STATUS_ERROR, "no_adapter", 0);
     EXPECT_RC(queue_consume(&queue, 2, NULL), SAP_NOTFOUND);
     ck_assert_uint_eq(reaper.stats.unserved, 1);
-    reaper_release(&reaper);
+    effect_reaper_release(&reaper);
     queue_close(&queue);
 }
 END_TEST
@@ -757,11 +757,11 @@ static void expect_code(int rc, const char *call)
         }                            \
     } while (0)
 
-static void step_all(Adapter *adapter, Reaper *reaper, TimerWorker *timers)
+static void step_all(Adapter *adapter, EffectReaper *reaper, TimerWorker *timers)
 {
     bool busy = false;
     TRY(adapter_step(adapter, &busy));
-    TRY(reaper_step(reaper, &busy));
+    TRY(effect_reaper_step(reaper, &busy));
     TRY(timer_worker_step(timers, &busy));
 }
 
@@ -769,7 +769,7 @@ static void step_all(Adapter *adapter, Reaper *reaper, TimerWorker *timers)
 static bool fail_nth(uint64_t nth)
 {
     Queue queue;
-    Reaper reaper;
+    EffectReaper reaper;
     TimerWorker timers;
     uint32_t calls = 0;
     EffectFunction function = {refuse_twice, &calls};
@@ -781,7 +781,7 @@ static bool fail_nth(uint64_t nth)
     expect_context("allocation %" PRIu64, nth);
     queue_open(&queue);
     adapter_kind_function(&kind, "k", &function);
-    reaper_init(&reaper, &queue.session, &queue.universe->producer);
+    effect_reaper_init(&reaper, &queue.session, &queue.universe->producer);
     timer_worker_init(&timers, queue.store, 1, &queue.universe->producer);
     fault_reset();
     fault_arm_alloc(nth);
@@ -817,7 +817,7 @@ static bool fail_nth(uint64_t nth)
     fault_reset();
     EXPECT(queue_rows(&queue) == 0, "%u rows are left", queue_rows(&queue));
     adapter_close(adapter);
-    reaper_release(&reaper);
+    effect_reaper_release(&reaper);
     queue_close(&queue);
     EXPECT(mem_live_bytes(MEM_UNIVERSE) == 0 && mem_live_bytes(MEM_STORE) == 0 &&
                mem_live_bytes(MEM_COMMON) == 0,

@@ -94,17 +94,17 @@ static void *run_timers(void *ctx)
 static void *run_reaper(void *ctx)
 {
     Role *role = (Role *)ctx;
-    Reaper reaper;
-    reaper_init(&reaper, &role->session, &role->queue->universe->producer);
+    EffectReaper reaper;
+    effect_reaper_init(&reaper, &role->session, &role->queue->universe->producer);
     while (goes_on(role)) {
         bool busy = false;
-        expect_soft(reaper_step(&reaper, &busy), "reaper_step");
+        expect_soft(effect_reaper_step(&reaper, &busy), "effect_reaper_step");
         struct timespec pause = {.tv_nsec = WAIT_NS};
         (void)nanosleep(&pause, NULL);
     }
     EXPECT(reaper.stats.returned + reaper.stats.timeouts + reaper.stats.unserved == 0,
            "the reaper took what was not lost");
-    reaper_release(&reaper);
+    effect_reaper_release(&reaper);
     return NULL;
 }
 
