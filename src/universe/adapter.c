@@ -115,7 +115,8 @@ static int add_kind(Adapter *adapter, const AdapterKind *kind)
     ServedKind *served = &adapter->kinds[adapter->kind_count];
     const WitUniverseRetry none = {0};
     size_t len = kind->kind == NULL ? 0 : strlen(kind->kind);
-    if (len == 0 || len > UNIVERSE_NAME_MAX || !utf8_valid(kind->kind, len)) {
+    if (len == 0 || len > UNIVERSE_NAME_MAX || !utf8_valid(kind->kind, len) ||
+        kind->policy.attempts > EFFECT_MOST_ATTEMPTS) {
         return SAP_INVALID;
     }
     for (uint32_t i = 0; i < adapter->kind_count; i++) {

@@ -75,7 +75,7 @@ typedef struct Adapter Adapter;
 
 /* Session and producer are borrowed; whoever owns the session renews it. `kinds` is copied, with what its
  * entries borrow. The caller owns *adapter_out: adapter_close(). SAP_INVALID: no kinds, or one of them has
- * no name or comes twice. */
+ * no name, comes twice or allows too many attempts. */
 int adapter_open(const Session *session, Producer *producer, const Random *random,
                  const AdapterKind *kinds, uint32_t kind_count, Adapter **adapter_out);
 

@@ -194,7 +194,7 @@ static int look_at_kinds(EffectReaper *reaper, Reaping *reaping)
 {
     SapStoreTxn *txn = NULL;
     uint64_t now_ns = clock_boot_ns(reaper->session->clock);
-    if (now_ns - reaper->looked_ns >= SESSION_TTL_NS - SESSION_MARGIN_NS) {
+    if (now_ns - reaper->looked_ns >= reaper->session->ttl_ns - reaper->session->margin_ns) {
         buf_clear(&reaper->unserved);
     }
     reaper->looked_ns = now_ns;

@@ -27,7 +27,10 @@
 
 #define EFFECT_CLAIM_NS UINT64_C(30000000000) /* that a claim lasts without renewal */
 
-enum { EFFECT_CLAIMS_AT_ONCE = 16 }; /* in a transaction */
+enum {
+    EFFECT_CLAIMS_AT_ONCE = 16, /* in a transaction */
+    EFFECT_MOST_ATTEMPTS = 100, /* that a policy may allow */
+};
 
 /* ---- Policies -------------------------------------------------------------------------------- */
 
@@ -42,7 +45,8 @@ uint64_t effect_pause_ns(const WitUniverseRetry *policy, uint32_t attempt);
 
 /* Adds the rows of a new effect: due from due_ns on, in the order of `seq` among those of the time. They
  * are written by the holder under lease and head; if the intent was published before, which the fence
- * makes impossible, the transaction fails with SAP_CORRUPT. `effect` has no attempts. */
+ * makes impossible, the transaction fails with SAP_CORRUPT. `effect` has no attempts, and is valid as its
+ * schema says: whoever makes it of what a handler asked for has checked that. */
 int effects_publish(WriteSet *writes, uint32_t universe, const WitUniverseEffect *effect,
                     uint64_t due_ns, const uint8_t seq[UNIVERSE_SEQ]);
 

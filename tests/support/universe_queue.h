@@ -7,8 +7,8 @@
 
 #include "common/clock.h"
 #include "universe/adapter.h"
+#include "universe/effect_reaper.h"
 #include "universe/lease.h"
-#include "universe/reaper.h"
 #include "universe/timers.h"
 #include "universe/universe_impl.h"
 

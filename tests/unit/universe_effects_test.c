@@ -302,7 +302,8 @@ static void reboot_with_claim(bool at_most_once, WitUniverseReceiptStatus status
     EXPECT_RC(session_start(&queue.session), SAP_OK);
     EXPECT_RC(lease_acquire_world(&queue.session, &queue.world, &queue.lease), SAP_OK);
     effect_reaper_init(&reaper, &queue.session, &queue.universe->producer);
-    EXPECT_RC(effect_reaper_step(&reaper, &busy), SAP_OK); /* the session is over: it need not wait */
+    EXPECT_RC(effect_reaper_step(&reaper, &busy),
+              SAP_OK); /* the session is over: it need not wait */
     script.hangs = false;
     adapter = open_adapter(&queue, &kind, 1);
     run_adapter(adapter);
@@ -566,6 +567,10 @@ START_TEST(functions_of_the_program_and_the_log_are_kinds)
     buf_release(&text);
     EXPECT_RC(adapter_open(&queue.session, &queue.universe->producer, NULL, kinds, 0, &adapter),
               SAP_INVALID);
+    kinds[1].policy.attempts = EFFECT_MOST_ATTEMPTS + 1;
+    EXPECT_RC(adapter_open(&queue.session, &queue.universe->producer, NULL, kinds, 2, &adapter),
+              SAP_INVALID);
+    kinds[1].policy.attempts = 0;
     kinds[1].kind = "log";
     EXPECT_RC(adapter_open(&queue.session, &queue.universe->producer, NULL, kinds, 2, &adapter),
               SAP_INVALID);
