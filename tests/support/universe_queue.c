@@ -16,7 +16,7 @@ static void start_queue(Queue *queue, const Clock *clock)
     EXPECT_RC(session_init(&queue->session, queue->store, clock, NULL, QUEUE_UNIVERSE, "node"),
               SAP_OK);
     EXPECT_RC(session_start(&queue->session), SAP_OK);
-    EXPECT_RC(lease_acquire_world(&queue->session, &queue->world, &queue->lease), SAP_OK);
+    EXPECT_RC(lease_acquire_world(&queue->session, &queue->world, NULL, &queue->lease), SAP_OK);
 }
 
 void queue_open(Queue *queue)

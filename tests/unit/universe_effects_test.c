@@ -300,7 +300,7 @@ static void reboot_with_claim(bool at_most_once, WitUniverseReceiptStatus status
         session_init(&queue.session, queue.store, &queue.clock, NULL, before.universe, "node"),
         SAP_OK);
     EXPECT_RC(session_start(&queue.session), SAP_OK);
-    EXPECT_RC(lease_acquire_world(&queue.session, &queue.world, &queue.lease), SAP_OK);
+    EXPECT_RC(lease_acquire_world(&queue.session, &queue.world, NULL, &queue.lease), SAP_OK);
     effect_reaper_init(&reaper, &queue.session, &queue.universe->producer);
     EXPECT_RC(effect_reaper_step(&reaper, &busy),
               SAP_OK); /* the session is over: it need not wait */
