@@ -64,6 +64,7 @@ typedef enum OptionId {
     OPTION_TABLES,
     OPTION_TO,
     OPTION_TRACE,
+    OPTION_UNIVERSE,
     OPTION_VALUE,
     OPTION_WAIT,
     OPTION_YES,

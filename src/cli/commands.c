@@ -218,6 +218,8 @@ static const Option store_init_options[] = {
      "tables of programs, 16 to 1023: numbers and ranges, as in 16-20,64"},
     {OPTION_SCHEMA, 's', "schema", "NAME", NULL, true,
      "write the marker: the program's name for what the tables hold"},
+    {OPTION_UNIVERSE, 'u', "universe", NULL, NULL, true,
+     "the tables and the schema of worlds, as sap_universe_init() makes them"},
     NO_MORE,
 };
 static const Option store_check_options[] = {NO_MORE};
@@ -556,13 +558,14 @@ const Command commands[] = {
      1,
      store_init_options,
      {"sapling store init sapling:orders.db --tables 16-18 --schema orders@1",
-      "sapling store init sapling:orders.db --tables 16-20 --schema orders@1 --json"},
+      "sapling store init sapling:orders.db --tables 16-20 --schema orders@1 --json",
+      "sapling store init sapling:worlds.db --universe"},
      "  URL is sapling:PATH or postgres://USER@HOST:PORT/DATABASE?schema=NAME. Says what was made and\n"
      "  what was there; running it again changes nothing. On a server it makes the PostgreSQL schema\n"
      "  (sapling, unless the URL has another) and the store's own tables too; without --schema the\n"
-     "  first program that opens the store writes the marker. sapling:PATH needs both options. Keep\n"
-     "  passwords out of the URL: PGPASSWORD, or ~/.pgpass. Exit code 4: the store holds another\n"
-     "  schema, or is in use; 6: it is damaged, or not a store.\n",
+     "  first program that opens the store writes the marker. sapling:PATH needs tables and schema, or\n"
+     "  universe. Keep passwords out of the URL: PGPASSWORD, or ~/.pgpass. Exit code 4: the store holds\n"
+     "  another schema, or is in use; 6: it is damaged, or not a store.\n",
      {EXIT_CONFLICT, EXIT_CORRUPT},
      store_init_verb},
     {"store",

@@ -10,6 +10,7 @@
 #include "cli/store.h"
 #include "store/pg_check.h"
 #include "store/store_impl.h"
+#include "universe/rows.h"
 
 typedef struct Init {
     const Call *call;
@@ -26,7 +27,7 @@ typedef struct Init {
     int code;                              /* of the first thing that forbids it */
 } Init;
 
-/* ---- --tables ---------------------------------------------------------------------------------- */
+/* ---- --tables, --schema, --universe ------------------------------------------------------------ */
 
 /* A number at *at, which goes on behind it. */
 static bool read_table(const char **at, uint32_t *table_out)
@@ -68,14 +69,36 @@ static bool read_tables(const char *at, TableSet *set)
     }
 }
 
+/* Tables and schema are those of sap_universe_init(). */
+static int take_universe(Init *init)
+{
+    uint32_t count = 0;
+    const uint32_t *tables = universe_tables(&count);
+
+    if (call_has(init->call, OPTION_TABLES) || call_has(init->call, OPTION_SCHEMA)) {
+        return call_usage(init->call,
+                          "--universe stands for --tables and --schema: leave these out");
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        init->wanted.has[tables[i]] = true;
+    }
+    init->schema = UNIVERSE_SCHEMA;
+    return EXIT_DONE;
+}
+
 static int take_tables(Init *init)
 {
     const char *list = call_value(init->call, OPTION_TABLES);
+    int code = EXIT_DONE;
 
     if (list != NULL && !read_tables(list, &init->wanted)) {
         return call_usage(init->call,
                           "--tables %s: it is numbers from 16 to 1023 and ranges, as in 16-20,64",
                           list);
+    }
+    init->schema = call_value(init->call, OPTION_SCHEMA);
+    if (call_has(init->call, OPTION_UNIVERSE)) {
+        code = take_universe(init);
     }
     for (uint32_t i = 0; i <= SAP_STORE_LAST_TABLE; i++) {
         if (init->wanted.has[i]) {
@@ -85,14 +108,14 @@ static int take_tables(Init *init)
     for (uint32_t i = 0; i < STORE_OWN_TABLES; i++) {
         init->wanted.has[STORE_FIRST_OWN_TABLE + i] = true;
     }
-    return EXIT_DONE;
+    return code;
 }
 
-static int take_schema(Init *init, StorePlace place)
+static int check_schema(const Init *init, StorePlace place)
 {
-    init->schema = call_value(init->call, OPTION_SCHEMA);
     if (place == STORE_IN_FILE && (init->schema == NULL || init->table_count == 0)) {
-        return call_usage(init->call, "a store in a file is made with --tables and --schema");
+        return call_usage(init->call,
+                          "a store in a file is made with --tables and --schema, or --universe");
     }
     if (init->schema != NULL && init->table_count == 0) {
         return call_usage(init->call, "--schema names what tables hold: which, by --tables");
@@ -276,7 +299,7 @@ int store_init_verb(const Call *call)
 
     store_url_show(init.url, init.shown, sizeof init.shown);
     code = code == EXIT_DONE ? take_tables(&init) : code;
-    code = code == EXIT_DONE ? take_schema(&init, place) : code;
+    code = code == EXIT_DONE ? check_schema(&init, place) : code;
     if (code == EXIT_DONE) {
         code = place == STORE_ON_SERVER ? look_at_server(&init) : look_at_file(&init);
     }

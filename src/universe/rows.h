@@ -189,7 +189,8 @@ bool world_status_runs(WitUniverseWorldStatus status);
 int meta_row_put(UniverseTxn *txn, const RowKey *key, const WitUniverseDbi21WorldMetaValue *row);
 int head_row_encode(const HeadRow *row, Buf *out);
 
-/* The numbers of the universe's tables, for SapStoreOptions. */
+/* The numbers of the universe's tables, and the name of what they hold: for SapStoreOptions. */
+#define UNIVERSE_SCHEMA "sapling:universe@1"
 const uint32_t *universe_tables(uint32_t *count_out);
 
 #endif

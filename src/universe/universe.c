@@ -11,8 +11,6 @@
 OPTIONS_LAYOUT(SapUniverseOptions, log_ctx, log_ctx);
 OPTIONS_LAYOUT(SapIngress, reserved, reserved);
 
-#define UNIVERSE_SCHEMA "sapling:universe@1"
-
 /* ---- Opening --------------------------------------------------------------------------------- */
 
 static int open_on(SapStore *store, const Clock *clock, const Random *random,

@@ -50,6 +50,20 @@ class StoreFiles(Case):
                    "--schema", "orders@2")
         self.assertEqual(self.read("a.db"), before)
 
+    def test_init_makes_a_universe(self):
+        said = self.init("--universe")
+        self.assertRegex(said, r"^sapling:a\.db: made tables 8-10,16-\d+, the marker; there were tables none\n$")
+        self.assertEqual(self.init("-u"), re.sub("made tables (.*), the marker; there were tables none",
+                                                 r"made tables none; there were tables \1", said))
+        found = json.loads(self.ok("store", "check", "sapling:a.db", "--json"))
+        self.assertEqual(found["marker"]["schema"], "sapling:universe@1")
+        for option in ("--tables=16", "--schema=x@1"):
+            self.fails(2, "--universe stands for --tables and --schema: leave these out", "store", "init",
+                       "sapling:b.db", "--universe", option)
+        self.assertEqual(self.files(), ["a.db"])
+        self.ok("store", "init", "sapling:c.db", "--tables", "16", "--schema", "orders@1")
+        self.fails(4, 'holds schema "orders@1", not "sapling:universe@1"', "store", "init", "sapling:c.db", "--universe")
+
     def test_check_shows_marker_and_tables_and_changes_nothing(self):
         self.init("--tables", "16-17", "--schema", "orders@1")
         before = self.read("a.db")
@@ -219,6 +233,8 @@ class StoreInit(StoreServer):
                                 "made": {"tables": [8, 9, 10], "schema": True, "marker": False}})
         self.fails(4, 'holds schema "orders@2", not "orders@3"', "store", "init", self.url, "--tables", "16",
                    "--schema", "orders@3")
+        self.assertRegex(self.init("--universe", url=self.url + "?schema=worlds"),
+                         "made the schema, tables 8-10,16-[0-9]+, the marker; there were tables none")
 
         self.server.sql("INSERT INTO sapling.t16 SELECT int4send(i), 'v' FROM generate_series(1, 500) i; "
                         "ANALYZE sapling.t16")
