@@ -51,6 +51,7 @@ tools-test: tidy-test docs-test ## Test the checker, the test runner and the doc
 	$(Q)$(PYTHON) tests/tools/run_tests_test.py
 	$(Q)$(PYTHON) tests/tools/mutants_test.py
 	$(Q)$(PYTHON) tests/tools/script_test_test.py
+	$(Q)$(PYTHON) tests/tools/universe_metrics_test.py
 
 REPRO_FILES := $(addprefix build/,libsapling.a libsapling.so libsapling-runtime.a libsapling-runtime.so)
 repro-check: $(REPRO_FILES) ## Build again in another directory and compare bytes
