@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compile and run what the documents show, so that no example in them rots.
 
-Every block marked ```c in docs/reference, docs/tutorial and README.md is one of
+Every block marked ```c in docs/reference, docs/tutorial, docs/howto and README.md is one of
   a program    it has a main(): compiled, linked with build/libsapling-runtime.a and run in a scratch
                directory. It must exit 0 and, if the next block is ```text, print that.
   a unit       it begins with #include or /*: compiled as it stands.
@@ -27,7 +27,7 @@ import sys
 import tempfile
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
-PAGES = ("docs/reference", "docs/tutorial")
+PAGES = ("docs/reference", "docs/tutorial", "docs/howto")
 LIBRARY = "build/libsapling-runtime.a"
 WARNINGS = ["-Wall", "-Wextra", "-Werror", "-Wno-unused"]
 RUN_SECONDS = 60
@@ -45,13 +45,13 @@ extern void handle(const void *bytes, uint32_t len);
 
 void fragment(DB *db, Txn *txn, Txn *child, Cursor *cur, SapMemArena *arena, SapStat stat, int rc,
               const void *key, uint32_t key_len, const void *val, uint32_t val_len, uint64_t n,
-              uint64_t now_ms);
+              uint64_t now_ms, SapUniverse *universe);
 void fragment(DB *db, Txn *txn, Txn *child, Cursor *cur, SapMemArena *arena, SapStat stat, int rc,
               const void *key, uint32_t key_len, const void *val, uint32_t val_len, uint64_t n,
-              uint64_t now_ms)
+              uint64_t now_ms, SapUniverse *universe)
 {
     (void)db, (void)txn, (void)child, (void)cur, (void)arena, (void)stat, (void)rc, (void)key;
-    (void)key_len, (void)val, (void)val_len, (void)n, (void)now_ms;
+    (void)key_len, (void)val, (void)val_len, (void)n, (void)now_ms, (void)universe;
     {
 """
 
