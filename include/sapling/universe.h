@@ -172,12 +172,15 @@ typedef struct SapWorldModule {
  * SAP_EXISTS: another one has the name and version. SAP_INVALID: the name is invalid. */
 SAP_API int sap_world_module_register(SapWorldModule *module);
 
+/* The same for constructors, which return no code: where it is refused, sap_worker_open() says so. */
+SAP_API void sap_world_module_load(SapWorldModule *module);
+
 /* Defines a module and registers it when the program, or the shared object, is loaded. At file scope. */
 #define SAP_WORLD_MODULE(module_name, function)                                                   \
     static SapWorldModule sap_module_##function = {.name = (module_name), .handler = (function)}; \
     __attribute__((constructor)) static void sap_register_##function(void)                        \
     {                                                                                             \
-        (void)sap_world_module_register(&sap_module_##function);                                  \
+        sap_world_module_load(&sap_module_##function);                                            \
     }                                                                                             \
     typedef int sap_module_needs_a_semicolon_##function
 
@@ -462,7 +465,8 @@ typedef struct SapWorkerOptions {
 } SapWorkerOptions;
 
 /* Starts a worker and its session. A worker that has the same name loses its session. The caller owns
- * *worker_out: sap_worker_close(). */
+ * *worker_out: sap_worker_close(). SAP_EXISTS, SAP_INVALID: SAP_WORLD_MODULE() has defined two modules of
+ * one name and version, or one of an invalid name. */
 SAP_API int sap_worker_open(SapUniverse *universe, const SapWorkerOptions *options,
                             SapWorker **worker_out);
 

@@ -113,16 +113,19 @@ static int submit_body(SapStoreTxn *store_txn, void *ctx)
     int rc = universe_txn_start(&txn, store_txn, PARTY_HOLDER, guards, guard_count, NULL, 0);
     for (uint32_t i = 0; rc == SAP_OK && i < worker->batch_count; i++) {
         HotWorld *world = worker->batch[i];
-        uint32_t cancels = 0;
-        const IntentCancel *all = cycle_cancels(world, &cancels);
         sets[i] = &world->writes;
         rc = journal_check(&world->lease, store_txn, &world->head);
         if (rc == SAP_FENCED) {
             submission->fenced = world;
         }
-        rc = rc == SAP_OK ? intents_cancel_apply(&txn, worker->universe->number, all, cancels) : rc;
     }
-    return rc == SAP_OK ? writes_apply(sets, worker->batch_count, &txn) : rc;
+    rc = rc == SAP_OK ? writes_apply(sets, worker->batch_count, &txn) : rc;
+    for (uint32_t i = 0; rc == SAP_OK && i < worker->batch_count; i++) {
+        uint32_t cancels = 0;
+        const IntentCancel *all = cycle_cancels(worker->batch[i], &cancels);
+        rc = intents_cancel_apply(&txn, worker->universe->number, all, cancels);
+    }
+    return rc;
 }
 
 /* Where what is cancelled is now. */

@@ -241,6 +241,9 @@ int sap_world_scan(SapWorld *world, const void *prefix, size_t prefix_len, SapWo
     if (world == NULL || row == NULL || (prefix == NULL && prefix_len > 0)) {
         return SAP_ERROR;
     }
+    if (is_cancelled(world)) {
+        return SAP_FENCED;
+    }
     return prefix_len > SAP_WORLD_MAX_KEY
                ? SAP_OK
                : state_scan(world->state, own_key(&room, prefix, prefix_len), scan_row, &scan);

@@ -275,9 +275,9 @@ static int acquire_world(SapWorker *worker, const UniverseName *name, HotWorld *
 {
     Lease lease;
     HotWorld *world = NULL;
-    uint64_t mark = 0;
     int rc = make_room(worker);
-    rc = rc == SAP_OK ? lease_acquire_world(&worker->session, name, &mark, &lease) : rc;
+    rc = rc == SAP_OK ? lease_acquire_world(&worker->session, name, &worker->taken_mark, &lease)
+                      : rc;
     rc = rc == SAP_OK ? cycle_world_make(&lease, &world) : rc;
     if (rc != SAP_OK) {
         return rc;
@@ -285,9 +285,10 @@ static int acquire_world(SapWorker *worker, const UniverseName *name, HotWorld *
     hot_add(&worker->hot, world);
     worker->stats.acquired++;
     counter_add(meters_of(worker)->acquired, 1);
-    LOG_EVENT(meters_of(worker)->log, LOG_LEVEL_DEBUG, "universe.acquired",
-              LOG_STR("world", name->text), LOG_U64("epoch", lease.epoch),
-              LOG_BOOL("unclean", lease.unclean));
+    if (lease.unclean) {
+        LOG_EVENT(meters_of(worker)->log, LOG_LEVEL_WARN, "universe.taken_over",
+                  LOG_STR("world", name->text), LOG_U64("epoch", lease.epoch));
+    }
     *world_out = world;
     return SAP_OK;
 }

@@ -154,9 +154,11 @@ int sap_dead_letters(SapUniverse *universe, const char *world, LetterVisitor let
     }
     row_key_world(&from, WIT_DBI_WORLD_DLQ, universe->number, &name);
     row_range(&from, &to, &range);
+    universe_enter(universe);
     while (rc == SAP_OK && count > 0) {
         rc = show_some(universe, &from, &to, letter, ctx, &count);
     }
+    universe_leave(universe);
     return rc;
 }
 
@@ -181,6 +183,18 @@ static int get_letter(SapStoreTxn *txn, const RowKey *key, WitUniverseDbi28World
                         : rc;
 }
 
+/* Whoever waits was told that nobody will reply; now somebody may. */
+static int forget_reply(const LetterEnd *end, UniverseTxn *txn, Slice id)
+{
+    RowKey key;
+    if (id.len == 0) {
+        return SAP_OK;
+    }
+    row_key_id(&key, WIT_DBI_REPLY, end->universe->number, &end->world, id);
+    int rc = universe_del(txn, &key);
+    return rc == SAP_NOTFOUND ? SAP_OK : rc;
+}
+
 static int put_again(const LetterEnd *end, UniverseTxn *txn,
                      const WitUniverseDbi28WorldDlqValue *val)
 {
@@ -197,7 +211,9 @@ static int put_again(const LetterEnd *end, UniverseTxn *txn,
         rc = blob_ref_put(txn->txn, end->blob, (Slice){end->new_seq, UNIVERSE_SEQ});
     }
     row_key_ready(&key, universe, 0, end->new_seq, &end->world);
-    return rc == SAP_OK ? universe_put(txn, &key, (Slice){"", 0}) : rc;
+    rc = rc == SAP_OK ? universe_put(txn, &key, (Slice){"", 0}) : rc;
+    Slice reply_to = {val->item.reply_to.data, val->item.reply_to.len};
+    return rc == SAP_OK ? forget_reply(end, txn, handler_reply_id(reply_to)) : rc;
 }
 
 static int check_takes(const LetterEnd *end, SapStoreTxn *txn, const RowKey *meta_key)
@@ -212,12 +228,13 @@ static int end_letter_body(SapStoreTxn *store_txn, void *ctx)
 {
     const LetterEnd *end = (const LetterEnd *)ctx;
     UniverseTxn txn;
-    UniverseGuard guard = {.exclusive = false};
+    UniverseGuard guards[2] = {{.exclusive = true}, {.exclusive = true}};
     WitUniverseDbi28WorldDlqValue val;
-    row_key_world(&guard.key, WIT_DBI_WORLD_META, end->universe->number, &end->world);
-    int rc = universe_txn_start(&txn, store_txn, PARTY_OPERATOR, &guard, 1, end->blob,
+    row_key_world(&guards[0].key, WIT_DBI_LEASE, end->universe->number, &end->world);
+    row_key_world(&guards[1].key, WIT_DBI_WORLD_META, end->universe->number, &end->world);
+    int rc = universe_txn_start(&txn, store_txn, PARTY_OPERATOR, guards, 2, end->blob,
                                 end->blob != NULL);
-    rc = rc == SAP_OK ? check_takes(end, store_txn, &guard.key) : rc;
+    rc = rc == SAP_OK ? check_takes(end, store_txn, &guards[1].key) : rc;
     rc = rc == SAP_OK ? get_letter(store_txn, &end->key, &val) : rc;
     if (rc != SAP_OK) {
         return rc;
@@ -259,9 +276,6 @@ static int end_letter(SapUniverse *universe, const char *world, uint64_t height,
     bool has_blob = false;
     bool unknown = false;
     bool was_unknown = false;
-    if (universe == NULL || seq == NULL) {
-        return SAP_ERROR;
-    }
     int rc = universe_name_set(&end.world, world);
     if (rc != SAP_OK) {
         return rc;
@@ -292,14 +306,26 @@ static int end_letter(SapUniverse *universe, const char *world, uint64_t height,
     return rc;
 }
 
+static int call_end_letter(SapUniverse *universe, const char *world, uint64_t height,
+                           const uint8_t seq[UNIVERSE_SEQ], bool replay)
+{
+    if (universe == NULL || seq == NULL) {
+        return SAP_ERROR;
+    }
+    universe_enter(universe);
+    int rc = end_letter(universe, world, height, seq, replay);
+    universe_leave(universe);
+    return rc;
+}
+
 int sap_dead_letter_replay(SapUniverse *universe, const char *world, uint64_t height,
                            const uint8_t seq[32])
 {
-    return end_letter(universe, world, height, seq, true);
+    return call_end_letter(universe, world, height, seq, true);
 }
 
 int sap_dead_letter_drop(SapUniverse *universe, const char *world, uint64_t height,
                          const uint8_t seq[32])
 {
-    return end_letter(universe, world, height, seq, false);
+    return call_end_letter(universe, world, height, seq, false);
 }

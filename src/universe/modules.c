@@ -11,6 +11,7 @@
 /* Registered before threads start, as a rule; the lock is for shared objects that are loaded later. */
 static SapWorldModule *modules;
 static SAP_ATOMIC(bool) modules_locked;
+static int refused; /* why a module was refused when the program was loaded; SAP_OK: none was */
 
 static void lock_modules(void)
 {
@@ -68,6 +69,23 @@ int sap_world_module_register(SapWorldModule *module)
         module->next = modules;
         modules = module;
     }
+    unlock_modules();
+    return rc;
+}
+
+/* Nobody looks at the code of a constructor: the first worker reports it. */
+void sap_world_module_load(SapWorldModule *module)
+{
+    int rc = sap_world_module_register(module);
+    lock_modules();
+    refused = refused == SAP_OK ? rc : refused;
+    unlock_modules();
+}
+
+int modules_check(void)
+{
+    lock_modules();
+    int rc = refused;
     unlock_modules();
     return rc;
 }

@@ -18,6 +18,10 @@ const SapWorldModule *module_find(const UniverseName *name, uint64_t pin);
  * one). The names are borrowed for as long as the process lives. SAP_NOMEM. */
 int module_refs(WitUniverseModuleRef **refs_out, uint32_t *count_out);
 
+/* SAP_EXISTS: a module that was to be registered when the program was loaded was refused, since another
+ * one had its name and version; SAP_INVALID: its name is invalid. */
+int modules_check(void);
+
 /* Writes a row for each module that has none, so that worlds which an older version could not run are
  * tried again (see orchestrator.c). Run it again after any code. */
 int modules_publish(SapStore *store, uint32_t universe);

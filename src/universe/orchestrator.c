@@ -192,6 +192,9 @@ static int check_assigned_worker(SapWorker *worker, const UniverseName *name, bo
             rc = handle_absent(worker, name, &worlds, revoke);
             *busy_out = *busy_out || revoke;
         }
+        if (rc == SAP_OK && revoke && worlds.len / sizeof(UniverseName) < WORLDS_AT_ONCE) {
+            place->since_ns = 0; /* it has none left: the place is free */
+        }
     } else if (rc == SAP_OK) {
         place->since_ns = 0;
     }
@@ -313,6 +316,7 @@ static int list_candidates(SapWorker *worker, const NewModule *module, Buf *worl
         UniverseName world;
         bool candidate = false;
         rc = is_candidate(&rows[i], module, &world, &candidate);
+        rc = rc == SAP_CORRUPT ? SAP_OK : rc; /* whoever looks at that world finds the damage */
         rc = rc == SAP_OK && candidate ? buf_append(worlds, &world, sizeof world) : rc;
     }
     if (rc == SAP_OK && count > 0) {

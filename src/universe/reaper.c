@@ -50,8 +50,9 @@ static int decode_expiry(const SapStoreRow *row, ExpiredRow *out)
 }
 
 /* The first rows whose time has passed. */
-static int read_expired(SapStoreTxn *txn, Expired *expired, uint64_t *oldest_out)
+static int read_expired(SapStoreTxn *txn, Expired *expired, uint64_t *oldest_out, bool *more_out)
 {
+    uint32_t kept = 0;
     enum { TIME_AT = 4 }; /* in the key, after the universe */
     RowKey from;
     RowKey to;
@@ -65,8 +66,12 @@ static int read_expired(SapStoreTxn *txn, Expired *expired, uint64_t *oldest_out
     for (uint32_t i = 0; rc == SAP_OK && i < expired->count; i++) {
         uint64_t at_ns = load_u64be((const uint8_t *)rows[i].key + TIME_AT);
         *oldest_out = at_ns != 0 && at_ns < *oldest_out ? at_ns : *oldest_out;
-        rc = decode_expiry(&rows[i], &expired->rows[i]);
+        rc = decode_expiry(&rows[i], &expired->rows[kept]);
+        kept += rc == SAP_OK;
+        rc = rc == SAP_CORRUPT ? SAP_OK : rc; /* it stays, and stops nothing */
     }
+    *more_out = rc == SAP_OK && expired->count == EXPIRED_AT_ONCE;
+    expired->count = kept;
     return rc;
 }
 
@@ -102,6 +107,9 @@ static int expire_row(const Expired *expired, UniverseTxn *txn, const ExpiredRow
 {
     uint64_t expires_ns = 0;
     int rc = read_expiry(txn->txn, &row->named, &expires_ns);
+    if (rc == SAP_CORRUPT) { /* damaged, or of a newer version: it stays */
+        return SAP_OK;
+    }
     if (rc == SAP_OK && expires_ns <= expired->now_ns) {
         rc = universe_del(txn, &row->named);
     }
@@ -186,8 +194,9 @@ static int expire(SapWorker *worker, bool *busy_out)
                        .role = &worker->reaper.role};
     SapStoreTxn *txn = NULL;
     uint64_t oldest_ns = 0;
+    bool more = false;
     int rc = sap_store_begin(store, SAP_STORE_READ_NEWEST, &txn);
-    rc = rc == SAP_OK ? read_expired(txn, &expired, &oldest_ns) : rc;
+    rc = rc == SAP_OK ? read_expired(txn, &expired, &oldest_ns, &more) : rc;
     sap_store_abort(txn);
     if (rc != SAP_OK || expired.count == 0) {
         gauge_set(meters_of(worker)->expiry_lag, 0);
@@ -196,7 +205,7 @@ static int expire(SapWorker *worker, bool *busy_out)
     gauge_set(meters_of(worker)->expiry_lag, (int64_t)(expired.now_ns - oldest_ns));
     rc = sap_store_run(store, SAP_STORE_GUARDED, expire_body, &expired, NULL);
     counter_add(meters_of(worker)->expired, rc == SAP_OK ? expired.deleted : 0);
-    *busy_out = *busy_out || expired.count == EXPIRED_AT_ONCE;
+    *busy_out = *busy_out || more;
     for (uint32_t i = 0; rc == SAP_OK && i < expired.count; i++) {
         if (is_drain(&expired.rows[i])) {
             rc = drain_world(worker, &expired.rows[i], busy_out);

@@ -118,17 +118,6 @@ static int check_kind(const SapWorker *worker, const char *name)
     return rc;
 }
 
-int worker_serve_kind(SapWorker *worker, const AdapterKind *kind)
-{
-    ServedKind *served = NULL;
-    int rc = check_kind(worker, kind->kind);
-    rc = rc == SAP_OK ? add_served(worker, &served) : rc;
-    if (rc == SAP_OK) {
-        served->kind = *kind;
-    }
-    return rc;
-}
-
 int sap_worker_serve(SapWorker *worker, const SapEffectKind *kind)
 {
     SapEffectKind all = {.size = sizeof all};

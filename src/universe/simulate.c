@@ -835,7 +835,8 @@ static int see_outstanding(void *ctx, const uint8_t hash[UNIVERSE_DIGEST],
 
 /* Effects and timers that are not over. */
 static const uint32_t queue_tables[] = {WIT_DBI_EFFECTS_PENDING, WIT_DBI_EFFECTS_INFLIGHT,
-                                        WIT_DBI_TIMERS_DUE, WIT_DBI_TIMERS_DEDUPE};
+                                        WIT_DBI_EFFECTS_DEDUPE, WIT_DBI_TIMERS_DUE,
+                                        WIT_DBI_TIMERS_DEDUPE};
 
 static bool table_is_empty(SapStoreTxn *txn, uint32_t table)
 {

@@ -5,6 +5,7 @@
 #include "common/assert.h"
 #include "common/mem.h"
 #include "common/options.h"
+#include "store/store_impl.h"
 #include "universe/payload.h"
 #include "universe/universe_impl.h"
 
@@ -166,7 +167,9 @@ int sap_universe_metrics(SapUniverse *universe, char **text_out)
     if (universe == NULL || text_out == NULL) {
         return SAP_ERROR;
     }
+    universe_enter(universe);
     int rc = metrics_format_prometheus(&universe->meters.registry, &text);
+    universe_leave(universe);
     char *copy = rc == SAP_OK ? (char *)malloc(text.len + 1) : NULL;
     if (copy != NULL) {
         memcpy(copy, text.data, text.len);
@@ -379,7 +382,8 @@ int sap_world_reply_wait(SapUniverse *universe, const char *world, const char *i
         uint64_t version = sap_store_version(txn);
         sap_store_abort(txn);
         now_ns = clock_boot_ns(universe->clock);
-        if (rc != SAP_NOTFOUND || now_ns >= end_ns) {
+        /* In memory nothing happens while one waits. */
+        if (rc != SAP_NOTFOUND || now_ns >= end_ns || !universe->store->ops->blocks) {
             break;
         }
         rc = sap_store_wait(universe->store, SAP_STORE_READ_DURABLE, &prefix, version,

@@ -149,6 +149,7 @@ static int start_session(SapWorker *worker, const char *name)
     }
     int rc = session_init(&worker->session, universe->store, universe->clock, universe->random,
                           universe->number, name);
+    rc = rc == SAP_OK ? modules_check() : rc;
     rc = rc == SAP_OK ? modules_publish(universe->store, universe->number) : rc;
     return rc == SAP_OK ? session_start(&worker->session) : rc;
 }
@@ -265,6 +266,12 @@ void worker_abandon(SapWorker *worker)
     serving_release(worker);
     hot_release(&worker->hot);
     session_release(&worker->session);
+    gauge_set(meters_of(worker)->hot, 0);
+    gauge_set(meters_of(worker)->memory, 0);
+    gauge_set(meters_of(worker)->running, 0);
+    gauge_set(meters_of(worker)->effects_running, 0);
+    gauge_set(meters_of(worker)->orchestrates, 0);
+    gauge_set(meters_of(worker)->reaps, 0);
     count_worker(worker->universe, -1);
     mem_free(MEM_UNIVERSE, worker, sizeof *worker);
 }
@@ -620,9 +627,17 @@ static int start_job(SapWorker *worker, HotWorld *world)
     return SAP_OK;
 }
 
+/* Leases are durable before handlers run: if one of them ends the process, the next one sees from its
+ * lease that the world was not given back. */
 static int start_jobs(SapWorker *worker)
 {
-    int first = SAP_OK;
+    int first = worker->taken_mark == 0
+                    ? SAP_OK
+                    : sap_store_wait_durable(worker->universe->store, worker->taken_mark);
+    if (first != SAP_OK) {
+        return first;
+    }
+    worker->taken_mark = 0;
     while (worker->chosen.first != NULL) {
         int rc = start_job(worker, worker->chosen.first);
         first = first == SAP_OK ? rc : first;
@@ -679,13 +694,13 @@ static int begin_cycles(SapWorker *worker)
     }
     uint32_t limit = most - under_way < worker->max_batch ? most - under_way : worker->max_batch;
     int rc = worker_choose(worker, limit);
+    rc = rc == SAP_OK ? start_jobs(worker) : rc;
     if (rc != SAP_OK) {
         while (worker->chosen.first != NULL) {
             worker_unchoose(worker, worker->chosen.first);
         }
-        return rc;
     }
-    return start_jobs(worker);
+    return rc;
 }
 
 static int step_worlds(SapWorker *worker, bool *busy_out)

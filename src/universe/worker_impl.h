@@ -108,6 +108,7 @@ struct SapWorker {
     BatchState batch_state;
     HotWorld *batch[BATCH_WORLDS];
     uint32_t batch_count;
+    uint64_t taken_mark;   /* of the last lease that was acquired; 0: it is known to be durable */
     uint64_t mark;         /* of the last commit; 0: it is known to be durable */
     uint64_t steps_unsure; /* of commits that are not known to be durable */
     SapWorkerStats stats;
@@ -171,7 +172,5 @@ void serving_init(SapWorker *worker);
 void serving_release(SapWorker *worker);
 int timers_step(SapWorker *worker, bool *busy_out);
 int effects_step(SapWorker *worker, bool *busy_out);
-/* Serves a kind by a vtable of the host's, with calls that take their time. */
-int worker_serve_kind(SapWorker *worker, const AdapterKind *kind);
 
 #endif

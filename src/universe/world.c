@@ -583,6 +583,60 @@ static int note_intent(void *ctx, const uint8_t hash[UNIVERSE_DIGEST],
     return buf_append(cancels, &cancel, sizeof cancel);
 }
 
+static int drop_all(SapUniverse *universe, const UniverseName *world, const Buf *cancels)
+{
+    IntentCancel *all = (IntentCancel *)(void *)cancels->data;
+    uint32_t count = (uint32_t)(cancels->len / sizeof *all);
+    int rc = SAP_OK;
+    for (uint32_t at = 0; rc == SAP_OK && at < count; at += INTENTS_DROPPED) {
+        uint32_t some = count - at < INTENTS_DROPPED ? count - at : INTENTS_DROPPED;
+        rc = intents_drop(universe->store, universe->number, world, all + at, some);
+    }
+    return rc;
+}
+
+/* The first receipts in the inbox of a deleted world, appended as IntentCancel. */
+static int list_receipts(SapUniverse *universe, const UniverseName *world, uint32_t limit,
+                         Buf *cancels)
+{
+    RowKey from;
+    RowKey to;
+    SapStoreRange range;
+    SapStoreTxn *txn = NULL;
+    const SapStoreRow *rows = NULL;
+    uint32_t count = 0;
+    row_key_world(&from, WIT_DBI_WORLD_INBOX, universe->number, world);
+    row_range(&from, &to, &range);
+    int rc = sap_store_begin(universe->store, SAP_STORE_READ_NEWEST, &txn);
+    rc = rc == SAP_OK ? sap_store_scan(txn, &range, false, limit, &rows, &count) : rc;
+    for (uint32_t i = 0; rc == SAP_OK && i < count; i++) {
+        WitUniverseDbi24WorldInboxValue val;
+        IntentCancel cancel = {.timer = false};
+        rc = row_decode_code(
+            wit_universe_dbi24_world_inbox_value_decode(rows[i].val, rows[i].val_len, &val, NULL));
+        if (rc == SAP_OK) {
+            memcpy(cancel.hash, val.item.hash.data, sizeof cancel.hash);
+            rc = val.item.kind == WIT_UNIVERSE_ITEM_KIND_RECEIPT
+                     ? buf_append(cancels, &cancel, sizeof cancel)
+                     : SAP_OK;
+            wit_universe_dbi24_world_inbox_value_free(&val);
+        }
+    }
+    sap_store_abort(txn);
+    return rc;
+}
+
+/* Before receipts are drained: the dedupe rows of their effects go, also of those that the world had
+ * cancelled too late, which its state does not list. */
+static int drop_answered(SapUniverse *universe, const UniverseName *world, uint32_t limit)
+{
+    Buf cancels = {0};
+    int rc = list_receipts(universe, world, limit, &cancels);
+    rc = rc == SAP_OK ? drop_all(universe, world, &cancels) : rc;
+    buf_release(&cancels);
+    return rc;
+}
+
 /* Effects and timers of a deleted world go too: what they are is in its state. */
 static int drop_intents(SapUniverse *universe, const UniverseName *world)
 {
@@ -591,12 +645,7 @@ static int drop_intents(SapUniverse *universe, const UniverseName *world)
     int rc = journal_look(universe->store, universe->number, world, &state);
     rc = rc == SAP_OK ? state_begin(state) : rc;
     rc = rc == SAP_OK ? outstanding_each(state, note_intent, &cancels) : rc;
-    IntentCancel *all = (IntentCancel *)(void *)cancels.data;
-    uint32_t count = (uint32_t)(cancels.len / sizeof *all);
-    for (uint32_t at = 0; rc == SAP_OK && at < count; at += INTENTS_DROPPED) {
-        uint32_t some = count - at < INTENTS_DROPPED ? count - at : INTENTS_DROPPED;
-        rc = intents_drop(universe->store, universe->number, world, all + at, some);
-    }
+    rc = rc == SAP_OK ? drop_all(universe, world, &cancels) : rc;
     buf_release(&cancels);
     state_close(state);
     return rc;
@@ -615,7 +664,9 @@ int world_drain_some(SapUniverse *universe, const UniverseName *world, uint32_t 
         producer_next(&universe->producer, universe->store, seqs + (size_t)i * UNIVERSE_SEQ);
     }
     drain.expiry_seqs = (const uint8_t(*)[UNIVERSE_SEQ])seqs;
-    int rc = sap_store_run(universe->store, SAP_STORE_GUARDED, drain_body, &drain, NULL);
+    int rc = drop_answered(universe, world, limit);
+    rc = rc != SAP_OK ? rc
+                      : sap_store_run(universe->store, SAP_STORE_GUARDED, drain_body, &drain, NULL);
     *drained_out = rc == SAP_OK ? drain.drained : 0;
     if (rc == SAP_OK && drain.empty) {
         rc = drop_intents(universe, world);

@@ -10,7 +10,7 @@
 #include "common/sync.h"
 #include "universe/universe_impl.h"
 
-enum { ROLE_THREADS = 4, RENEW_EVERY_MS = 250, ROLE_EVERY_MS = 100 };
+enum { ROLE_THREADS = 6, RENEW_EVERY_MS = 250, ROLE_EVERY_MS = 100 };
 
 #define MS_NS    UINT64_C(1000000)
 #define WAIT_NS  (100 * MS_NS)
@@ -189,6 +189,10 @@ static void *run_role(UniverseHost *host, SapRole role)
     while (goes_on(host, rc)) {
         bool busy = false;
         rc = sap_worker_step_role(host->worker, role, &busy);
+        if (rc == SAP_OK && !busy &&
+            sap_worker_wait_role(host->worker, role, MS_NS * ROLE_EVERY_MS) == SAP_OK) {
+            continue;
+        }
         if (rc != SAP_OK || !busy) {
             pause_ns(MS_NS * ROLE_EVERY_MS);
         }
@@ -204,6 +208,16 @@ static void *orchestrate(void *arg)
 static void *reap(void *arg)
 {
     return run_role((UniverseHost *)arg, SAP_ROLE_REAPER);
+}
+
+static void *fire_timers(void *arg)
+{
+    return run_role((UniverseHost *)arg, SAP_ROLE_TIMERS);
+}
+
+static void *perform_effects(void *arg)
+{
+    return run_role((UniverseHost *)arg, SAP_ROLE_EFFECTS);
 }
 
 static int start_thread(UniverseHost *host, void *(*run)(void *))
@@ -234,6 +248,8 @@ int universe_host_start(SapUniverse *universe, const UniverseHostOptions *option
     rc = rc == SAP_OK ? start_thread(host, run_worlds) : rc;
     rc = rc == SAP_OK && options->keeps_house ? start_thread(host, orchestrate) : rc;
     rc = rc == SAP_OK && options->keeps_house ? start_thread(host, reap) : rc;
+    rc = rc == SAP_OK && options->keeps_house ? start_thread(host, fire_timers) : rc;
+    rc = rc == SAP_OK && options->keeps_house ? start_thread(host, perform_effects) : rc;
     if (rc != SAP_OK) {
         (void)universe_host_stop(host);
         return rc;

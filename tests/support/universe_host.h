@@ -14,7 +14,7 @@ enum { UNIVERSE_HOST_MAX_HANDLERS = 16 };
 typedef struct UniverseHostOptions {
     SapWorkerOptions worker;
     uint32_t handlers; /* threads for them; 0: the thread that steps runs them */
-    bool keeps_house;  /* steps orchestrator and reaper too */
+    bool keeps_house;  /* steps all other roles too */
 } UniverseHostOptions;
 
 /* Opens a worker and starts its threads. The universe is borrowed until the host is stopped. The caller
