@@ -4,10 +4,9 @@
  * Every measurement is a child process with a fresh heap and directory. The exit status is 0 also when a
  * bar is missed; 1 when a call failed, 2 on bad usage. */
 #include "report.h"
+#include "store/pg_server.h"
 
 #include <getopt.h>
-#include <stdlib.h>
-#include <sys/wait.h>
 
 typedef struct Options {
     uint64_t rows;
@@ -117,55 +116,30 @@ static int run_wakes(StoreReport *report, const Options *options)
 
 /* ---- On a server ---------------------------------------------------------------------------- */
 
-enum { NO_SERVER = 3 };
-
-/* Starts or stops the server in `dir`; NO_SERVER: there is no PostgreSQL here. */
-static int run_server(const char *what, const char *dir)
-{
-    char command[4400];
-    snprintf(command, sizeof command, "sh bench/store/pg_server.sh %s '%s'", what, dir);
-    int status = system(command);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-typedef struct PgPlace {
-    char conninfo[4300];
-    int number; /* of the next store, each in a schema of its own */
-} PgPlace;
-
-static void next_url(PgPlace *place, const char *dir, const char *schema, char *url, size_t size)
-{
-    char name[32];
-    snprintf(name, sizeof name, "bench%d", ++place->number);
-    snprintf(url, size, "postgres://postgres@/postgres?host=%s&schema=%s", dir,
-             schema ? schema : name);
-}
-
-static int run_pg_cycles(PgPlace *place, const char *dir, StoreReport *report,
-                         const Options *options)
+static int run_pg_cycles(PgServer *server, StoreReport *report, const Options *options)
 {
     for (size_t s = 0; s < STORE_PG_STEPS; s++) {
         char url[4400];
         fprintf(stderr, "PostgreSQL: cycles, %u threads\n", store_pg_threads[s]);
-        next_url(place, dir, "bench", url, sizeof url);
+        pg_server_url(server, "bench", url, sizeof url);
         Task task = {.kind = TASK_CYCLES,
                      .cycles = {.url = url, .ms = 4000, .threads = store_pg_threads[s]}};
         if (run_task(&task, options, &report->guarded[s], sizeof report->guarded[s]) != 0)
             return -1;
-        task.cycles.conninfo = place->conninfo;
+        task.cycles.conninfo = server->conninfo;
         if (run_task(&task, options, &report->serializable[s], sizeof report->serializable[s]) != 0)
             return -1;
     }
     return 0;
 }
 
-static int run_pg_own(PgPlace *place, const char *dir, StoreReport *report, const Options *options)
+static int run_pg_own(PgServer *server, StoreReport *report, const Options *options)
 {
     char url[4400];
     fprintf(stderr, "PostgreSQL: claims and wake-ups\n");
     for (size_t s = 0; s < STORE_PG_STEPS; s++) {
         for (size_t l = 0; l < STORE_CLAIM_SIZES; l++) {
-            next_url(place, dir, NULL, url, sizeof url);
+            pg_server_url(server, NULL, url, sizeof url);
             Task task = {.kind = TASK_CLAIMS,
                          .claims = {.url = url,
                                     .ms = 2000,
@@ -177,33 +151,24 @@ static int run_pg_own(PgPlace *place, const char *dir, StoreReport *report, cons
                 return -1;
         }
     }
-    next_url(place, dir, NULL, url, sizeof url);
+    pg_server_url(server, NULL, url, sizeof url);
     Task task = {.kind = TASK_WAKE, .wake = {.url = url, .samples = 300, .durable = 1}};
     return run_task(&task, options, &report->pg_wake, sizeof report->pg_wake);
 }
 
 static int run_postgres(StoreReport *report, const Options *options)
 {
-    char made[4096], dir[4200];
-    PgPlace place = {.number = 0};
-    if (bench_make_store(options->dir, made, sizeof made) != 0)
-        return -1;
-    if (!realpath(made, dir))
-        return -1;
-    snprintf(place.conninfo, sizeof place.conninfo, "host=%s dbname=postgres user=postgres", dir);
-    int rc = run_server("start", dir);
-    if (rc == 0) {
-        rc = run_pg_cycles(&place, dir, report, options);
-        rc = !rc ? run_pg_own(&place, dir, report, options) : rc;
-        rc |= run_server("stop", dir);
-    } else {
-        fprintf(stderr, "bench: %s\n",
-                rc == NO_SERVER ? "SKIPPED: there is no PostgreSQL server here"
-                                : "the PostgreSQL server does not start");
-        rc = rc == NO_SERVER ? 0 : -1;
+    PgServer server;
+    int rc = pg_server_start(options->dir, &server);
+    if (rc == PG_SERVER_MISSING) {
+        fprintf(stderr, "bench: SKIPPED: there is no PostgreSQL server here\n");
+        return 0;
     }
-    bench_remove_store(made);
-    return rc;
+    if (rc != 0)
+        return -1;
+    rc = run_pg_cycles(&server, report, options);
+    rc = !rc ? run_pg_own(&server, report, options) : rc;
+    return pg_server_stop(&server) | rc;
 }
 
 static int run_all(StoreReport *report, const Options *options)

@@ -27,7 +27,7 @@ start)
     cat >>"$dir/data/postgresql.conf" <<SETTINGS
 listen_addresses = ''
 unix_socket_directories = '$dir'
-max_connections = 100
+max_connections = 200
 shared_buffers = 256MB
 max_wal_size = 4GB
 SETTINGS
