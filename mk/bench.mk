@@ -4,6 +4,7 @@
 #   BENCH_DIR=DIR                  where stores are made (they are removed again)
 #   BENCH_MS=N                     how long each run of durable commits is measured
 #   BENCH_MESSAGES=N               messages of bench-queue
+#   BENCH_WORLDS=N                 dormant worlds of universe-bench
 #   BENCH_TOLERANCE=PERCENT        how far bench-ci lets a ratio fall below its baseline
 
 BENCH_DIR       ?= build/bench
@@ -43,7 +44,15 @@ STORE_BENCH_BIN  := build/bench/store
 STORE_BENCH_RUN  := $(STORE_BENCH_BIN) --dir $(BENCH_DIR) --rounds $(or $(BENCH_ROUNDS),15) \
                     --ms $(or $(BENCH_MS),100)
 
-.PHONY: bench-deps bench-run bench-compare bench-durable bench-queue bench-ci bench-baseline runner-bench store-bench
+# Worlds, and a queue on PostgreSQL beside them. Links the release objects: it makes sessions and leases
+# of its own, which the library does not export.
+UNIVERSE_BENCH_SRCS := $(sort $(wildcard bench/universe/*.c))
+UNIVERSE_BENCH_OBJS := $(UNIVERSE_BENCH_SRCS:bench/%.c=build/bench/obj/%.o)
+UNIVERSE_BENCH_BIN  := build/bench/universe
+UNIVERSE_BENCH_RUN  := $(UNIVERSE_BENCH_BIN) --dir $(BENCH_DIR) --rounds $(or $(BENCH_ROUNDS),3) \
+                       --ms $(or $(BENCH_MS),2000) --many $(or $(BENCH_WORLDS),100000)
+
+.PHONY: bench-deps bench-run bench-compare bench-durable bench-queue bench-ci bench-baseline runner-bench store-bench universe-bench
 
 bench-deps:
 	$(Q)./script/deps bench
@@ -55,8 +64,9 @@ build/bench/obj/%.o: bench/%.c mk/bench.mk | bench-deps
 $(BENCH_BIN): $(BENCH_OBJS) build/libsapling.a | bench-deps
 	$(Q)$(CC) -pthread -o $@ $(BENCH_OBJS) build/libsapling.a $(LIB_LIBS) -llmdb -lm
 
-$(DURABLE_OBJS) $(RUNNER_BENCH_OBJS) $(STORE_BENCH_OBJS): BENCH_CFLAGS += -Ibench
-$(STORE_BENCH_OBJS): BENCH_CFLAGS += $(PQ_CFLAGS)
+$(DURABLE_OBJS) $(RUNNER_BENCH_OBJS) $(STORE_BENCH_OBJS) $(UNIVERSE_BENCH_OBJS): BENCH_CFLAGS += -Ibench
+$(STORE_BENCH_OBJS) $(UNIVERSE_BENCH_OBJS): BENCH_CFLAGS += $(PQ_CFLAGS)
+$(UNIVERSE_BENCH_OBJS): BENCH_CFLAGS += -Isrc -Igenerated -Itests
 
 $(DURABLE_BIN): $(DURABLE_OBJS) build/bench/obj/data.o build/bench/obj/util.o \
                 build/bench/obj/chart.o build/libsapling.a | bench-deps
@@ -69,6 +79,11 @@ $(RUNNER_BENCH_BIN): $(RUNNER_BENCH_OBJS) build/bench/obj/data.o build/bench/obj
 $(STORE_BENCH_BIN): $(STORE_BENCH_OBJS) build/bench/obj/data.o build/bench/obj/util.o \
                     build/libsapling-runtime.a | bench-deps
 	$(Q)$(CC) -pthread -o $@ $(filter %.o %.a,$^) $(RUNTIME_LIBS) -lm
+
+$(UNIVERSE_BENCH_BIN): $(UNIVERSE_BENCH_OBJS) build/bench/obj/util.o build/bench/obj/chart.o \
+                       build/bench/obj/store/pg_server.o build/release/obj/tests/support/universe_host.o \
+                       $(call runtime_objs,release) $(call lib_objs,release) | bench-deps
+	$(Q)$(CC) -pthread -o $@ $(filter %.o,$^) $(RUNTIME_LIBS) -lm
 
 bench-run: $(BENCH_BIN) ## Measure Sapling alone
 	$(Q)$(BENCH_RUN) --engines sapling
@@ -91,6 +106,9 @@ runner-bench: $(RUNNER_BENCH_BIN) ## Measure messages beside beanstalkd, Redis, 
 store-bench: $(STORE_BENCH_BIN) ## Measure the store in a file beside the engine itself, and on PostgreSQL; writes build/bench/store.json
 	$(Q)$(STORE_BENCH_RUN) --json build/bench/store.json
 
+universe-bench: $(UNIVERSE_BENCH_BIN) ## Measure worlds, beside a SKIP LOCKED queue on PostgreSQL; writes build/bench/universe.json and .svg
+	$(Q)$(UNIVERSE_BENCH_RUN) --json build/bench/universe.json --svg build/bench/universe.svg
+
 # Noise seldom strikes the same ratio twice, a regression always does: so it measures again.
 bench-ci: $(BENCH_BIN) ## Fail where a ratio to LMDB fell below bench/baseline.json, or a count below its bar
 	$(Q)$(BENCH_CI)
@@ -101,4 +119,4 @@ bench-baseline: $(BENCH_BIN) ## Rewrite bench/baseline.json from a run on this m
 	$(Q)$(PYTHON) bench/compare_baseline.py --write build/bench/ci.json bench/baseline.json
 
 -include $(BENCH_OBJS:.o=.d) $(DURABLE_OBJS:.o=.d) $(RUNNER_BENCH_OBJS:.o=.d) \
-    $(STORE_BENCH_OBJS:.o=.d)
+    $(STORE_BENCH_OBJS:.o=.d) $(UNIVERSE_BENCH_OBJS:.o=.d)
