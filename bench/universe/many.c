@@ -129,9 +129,10 @@ static int take_some(void *ctx, uint32_t thread)
         char text[16];
         UniverseName name;
         Lease lease;
+        uint64_t mark = 0;
         worlds_name(dying->worlds, i, text);
         rc = universe_name_set(&name, text);
-        rc = rc == SAP_OK ? lease_acquire_world(&dying->session, &name, &lease) : rc;
+        rc = rc == SAP_OK ? lease_acquire_world(&dying->session, &name, &mark, &lease) : rc;
     }
     return worlds_check("lease", rc);
 }
@@ -182,7 +183,9 @@ static int clear_dead(const Dying *dying, SapWorker *worker, double *seconds_out
     int holds = 1, rc = 0;
     uint64_t begin_ns = bench_now_ns();
     while (holds && !rc) {
-        rc = worlds_check("takeover", worker_clear_dead(worker));
+        bool busy = false;
+        rc = worlds_check("takeover",
+                          sap_worker_step_role(worker, SAP_ROLE_ORCHESTRATOR, &busy));
         rc = rc ? rc : worlds_check("renewal", sap_worker_renew(worker));
         rc = rc ? rc : holds_world(dying, &holds);
     }
@@ -221,5 +224,6 @@ int measure_takeover(const UniRun *run, double *values)
         return -1;
     values[TAKEOVER_SECONDS] = seconds;
     values[TAKEOVER_PER_S] = run->many / seconds;
+    session_release(&dying.session);
     return worlds_check("close", sap_worker_close(worker)) == 0 ? worlds_close(&worlds) : -1;
 }

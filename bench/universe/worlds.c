@@ -13,6 +13,8 @@
 
 enum { MAX_THREADS = 256, POLL_US = 200, LOOK_US = 50, STILL_S = 120, REPLY_S = 60, NO_WORLD = -1 };
 
+enum { HANDLER_THREADS = 4 };
+
 int worlds_check(const char *what, int rc)
 {
     if (rc != SAP_OK)
@@ -342,7 +344,8 @@ uint64_t worlds_steps(const Worlds *worlds)
 
 int worlds_host(Worlds *worlds, uint32_t max_worlds, UniverseHost **host_out)
 {
-    SapWorkerOptions options = {.size = sizeof options, .name = "bench", .max_worlds = max_worlds};
+    UniverseHostOptions options = {.worker = {.name = "bench", .max_worlds = max_worlds},
+                                   .handlers = HANDLER_THREADS};
     return worlds_check("worker", universe_host_start(worlds->universe, &options, host_out));
 }
 
