@@ -432,6 +432,7 @@ static void wit_universe_inbox_item_write(CodecWriter *w, const WitUniverseInbox
     codec_write_bytes(w, &v->trace_parent);
     codec_write_u64(w, v->time_ns);
     codec_write_u8(w, v->replayed);
+    codec_write_u8(w, v->priority);
     codec_write_bytes(w, &v->code);
     wit_universe_list_effect_attempt_write(w, &v->attempts);
 }
@@ -500,6 +501,10 @@ static void wit_universe_inbox_item_read(CodecReader *r, WitUniverseInboxItem *v
     }
     v->replayed = codec_read_bool(r);
     if (codec_read_failed(r, "record inbox-item", "replayed")) {
+        return;
+    }
+    v->priority = codec_read_u8(r);
+    if (codec_read_failed(r, "record inbox-item", "priority")) {
         return;
     }
     codec_read_bytes(r, &v->code);
@@ -667,6 +672,7 @@ bool wit_universe_inbox_item_equal(const WitUniverseInboxItem *a, const WitUnive
            codec_bytes_equal(&a->trace_parent, &b->trace_parent) &&
            a->time_ns == b->time_ns &&
            a->replayed == b->replayed &&
+           a->priority == b->priority &&
            codec_bytes_equal(&a->code, &b->code) &&
            wit_universe_list_effect_attempt_equal(&a->attempts, &b->attempts);
 }

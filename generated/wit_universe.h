@@ -80,6 +80,7 @@ typedef struct WitUniverseInboxItem {
     CodecBytes trace_parent; /* W3C trace context, or empty. */
     uint64_t time_ns; /* Due time when it was sent. */
     bool replayed; /* It comes back from the dead letters. */
+    uint8_t priority; /* Of the hint that was put with it, under the same seq. */
     CodecBytes code; /* Of a receipt that is not ok: why, such as no_adapter. Empty: nothing is known. */
     WitUniverseListEffectAttempt attempts; /* Of the receipt of an effect: its attempts, in the order of their claims. */
 } WitUniverseInboxItem;

@@ -380,6 +380,7 @@ static const char *const wit_universe_inbox_item_names[] = {
     "trace-parent",
     "time-ns",
     "replayed",
+    "priority",
     "code",
     "attempts",
 };
@@ -405,6 +406,7 @@ static json_t *wit_universe_inbox_item_write_json(const WitUniverseInboxItem *v)
     ok = ok && codec_json_add(json, "trace-parent", codec_json_string(&v->trace_parent));
     ok = ok && codec_json_add(json, "time-ns", codec_json_unsigned(v->time_ns));
     ok = ok && codec_json_add(json, "replayed", json_boolean(v->replayed));
+    ok = ok && codec_json_add(json, "priority", codec_json_unsigned(v->priority));
     ok = ok && codec_json_add(json, "code", codec_json_string(&v->code));
     ok = ok && codec_json_add(json, "attempts", wit_universe_list_effect_attempt_write_json(&v->attempts));
     return codec_json_done(json, ok);
@@ -412,7 +414,7 @@ static json_t *wit_universe_inbox_item_write_json(const WitUniverseInboxItem *v)
 
 static int wit_universe_inbox_item_read_json(const json_t *json, WitUniverseInboxItem *v, CodecError *error)
 {
-    int rc = codec_json_read_fields(json, wit_universe_inbox_item_names, 18, error);
+    int rc = codec_json_read_fields(json, wit_universe_inbox_item_names, 19, error);
     if (rc == SAP_OK) {
         rc = wit_universe_item_kind_read_json(json_object_get(json, "kind"), &v->kind, error);
         (void)codec_blame(error, "record inbox-item", "kind", rc);
@@ -476,6 +478,10 @@ static int wit_universe_inbox_item_read_json(const json_t *json, WitUniverseInbo
     if (rc == SAP_OK) {
         rc = codec_json_read_bool(json_object_get(json, "replayed"), &v->replayed, error);
         (void)codec_blame(error, "record inbox-item", "replayed", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = read_u8(json_object_get(json, "priority"), &v->priority, error);
+        (void)codec_blame(error, "record inbox-item", "priority", rc);
     }
     if (rc == SAP_OK) {
         rc = codec_json_read_string(json_object_get(json, "code"), &v->code, error);

@@ -228,6 +228,7 @@ static void wit_universe_inbox_item_random(Choice *choice, WitUniverseInboxItem 
     }
     v->time_ns = (uint64_t)sample_number(choice);
     v->replayed = choice_one_in(choice, 2);
+    v->priority = (uint8_t)sample_number(choice);
     sample_string(choice, &v->code);
     switch (choice_below(choice, 16)) {
     case 0:

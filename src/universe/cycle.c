@@ -425,6 +425,7 @@ static int write_step(HotWorld *world, SapWorld *view, const InboxItem *item,
     HeadRow before = world->after;
     uint8_t sum[UNIVERSE_SUM];
     RowKey inbox;
+    RowKey hint;
     Buf content = {0};
     row_key_inbox(&inbox, universe->number, &world->lease.name, item->item_class, item->seq);
     int rc = handler_entry(view, item, kind, &content);
@@ -432,6 +433,9 @@ static int write_step(HotWorld *world, SapWorld *view, const InboxItem *item,
     rc = rc == SAP_OK ? journal_write_entry(&world->writes, &world->lease, before.height + 1, bytes)
                       : rc;
     rc = rc == SAP_OK ? writes_add(&world->writes, ROW_DEL_MUST, &inbox, (Slice){"", 0}) : rc;
+    /* The hint that came with it, read or not: others have theirs. */
+    row_key_ready(&hint, universe->number, item->item.priority, item->seq, &world->lease.name);
+    rc = rc == SAP_OK ? writes_add(&world->writes, ROW_DEL, &hint, (Slice){"", 0}) : rc;
     if (rc == SAP_OK && item->item.kind == WIT_UNIVERSE_ITEM_KIND_RECEIPT) {
         rc = effects_consume(&world->writes, universe->number, item->item.hash.data);
     }

@@ -104,7 +104,7 @@ int ingress_put_rows(UniverseTxn *txn, uint32_t universe, IngressRequest *reques
         return rc;
     }
     rc = put_item(txn, universe, request);
-    row_key_ready(&hint, universe, request->priority, request->seq, &request->world);
+    row_key_ready(&hint, universe, request->item.priority, request->seq, &request->world);
     return rc == SAP_OK ? universe_put(txn, &hint, (Slice){"", 0}) : rc;
 }
 

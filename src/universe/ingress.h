@@ -22,7 +22,6 @@ typedef struct IngressRequest {
     UniverseName world;
     WitUniverseInboxItem item; /* borrows what it names */
     uint8_t item_class;        /* WIT_UNIVERSE_ITEM_CLASS_* */
-    uint8_t priority;
     uint8_t seq[UNIVERSE_SEQ];
     uint8_t expiry_seq[UNIVERSE_SEQ]; /* of the idem row's expiry */
     uint64_t expires_ns;

@@ -203,6 +203,7 @@ static int put_again(const LetterEnd *end, UniverseTxn *txn,
     RowKey key;
     Buf buf = {0};
     row.item.replayed = true;
+    row.item.priority = 0;
     row_key_inbox(&key, universe, &end->world, (uint8_t)val->class, end->new_seq);
     int rc = wit_universe_dbi24_world_inbox_value_encode(&row, &buf, NULL);
     rc = rc == SAP_OK ? universe_put_if_absent(txn, &key, (Slice){buf.data, buf.len}) : rc;

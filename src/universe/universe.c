@@ -251,13 +251,13 @@ static int make_payload(SapUniverse *universe, const UniverseName *world, const 
 int ingress_item_make(SapUniverse *universe, const char *world, bool creates,
                       const SapIngress *item, IngressItem *made_out, IngressRequest *request_out)
 {
-    IngressRequest request = {.item_class = WIT_UNIVERSE_ITEM_CLASS_MESSAGE,
-                              .priority = item->priority};
+    IngressRequest request = {.item_class = WIT_UNIVERSE_ITEM_CLASS_MESSAGE};
     int rc = universe_name_set(&request.world, world);
     if (rc != SAP_OK || !texts_valid(item)) {
         return SAP_INVALID;
     }
     request.item.kind = WIT_UNIVERSE_ITEM_KIND_MESSAGE;
+    request.item.priority = item->priority;
     request.item.name = lend_text(item->name);
     request.item.id = lend_text(item->id);
     request.item.correlation_id = lend_text(item->correlation_id);
