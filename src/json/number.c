@@ -118,6 +118,12 @@ static int lay_out_decimal(const Decimal *d, char *text)
                     d->digits + 1, point - 1);
 }
 
+/* Such a number may also have come as an integer, with all its digits: equal numbers have one text. */
+static bool is_integer_of_64_bits(double v)
+{
+    return v == trunc(v) && v >= -9223372036854775808.0 && v < 18446744073709551616.0;
+}
+
 int number_append(Buf *out, double v)
 {
     char text[NUMBER_TEXT_SIZE + 1];
@@ -126,6 +132,9 @@ int number_append(Buf *out, double v)
     SAP_ASSERT(isfinite(v));
     if (v == 0) {
         return buf_append_u8(out, '0');
+    }
+    if (is_integer_of_64_bits(v)) {
+        return buf_printf(out, v < 0 ? "-%llu" : "%llu", (unsigned long long)fabs(v));
     }
     text[0] = '-';
     shorten_decimal(fabs(v), &decimal);
