@@ -237,9 +237,10 @@ static int consider_hints(SapWorker *worker, Buf *hints)
     for (size_t i = 0; rc == SAP_OK && i < hint_count(hints); i++) {
         Hint *hint = hint_at(hints, i);
         const HotWorld *world = hot_find(&worker->hot, &hint->world);
+        bool skipped = world == NULL && is_skipped(worker, &hint->world);
         if (world != NULL) {
             rc = consider_own(worker, txn, world, hint);
-        } else if (is_skipped(worker, &hint->world)) {
+        } else if (skipped) {
             hint->use = HINT_LEAVE;
         } else {
             rc = consider_other(worker, txn, hint);
@@ -249,7 +250,8 @@ static int consider_hints(SapWorker *worker, Buf *hints)
             hint->use = HINT_LEAVE;
             rc = SAP_OK;
         }
-        if (rc == SAP_OK && world == NULL && hint->use == HINT_LEAVE) {
+        /* Hints that come while it is skipped do not extend that: it would never end under load. */
+        if (rc == SAP_OK && world == NULL && !skipped && hint->use == HINT_LEAVE) {
             skip_world(worker, &hint->world);
         }
     }
