@@ -24,6 +24,9 @@ struct SapUniverse {
     Producer producer; /* of what callers outside send */
     Combiner combiner;
     Meters meters;
+    /* Of the sessions of its workers, with a quarter of it as renewal and margin. 0: the defaults of
+     * session.h. Tests set it before they open a worker, so that takeovers are not waited for so long. */
+    uint64_t session_ttl_ns;
     SAP_ATOMIC(bool) careful; /* a world runs that may end the process */
     Mutex lock;               /* of the fields below */
     uint32_t workers;         /* open */

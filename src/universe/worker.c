@@ -151,6 +151,11 @@ static int start_session(SapWorker *worker, const char *name)
                           universe->number, name);
     rc = rc == SAP_OK ? modules_check() : rc;
     rc = rc == SAP_OK ? modules_publish(universe->store, universe->number) : rc;
+    if (rc == SAP_OK && universe->session_ttl_ns != 0) {
+        worker->session.ttl_ns = universe->session_ttl_ns;
+        worker->session.renewal_ns = universe->session_ttl_ns / 4;
+        worker->session.margin_ns = universe->session_ttl_ns / 4;
+    }
     return rc == SAP_OK ? session_start(&worker->session) : rc;
 }
 
