@@ -74,3 +74,10 @@ uint64_t choice_seed_count(uint64_t default_count)
     uint64_t share = text != NULL ? strtoull(text, NULL, 0) : 1;
     return share > 1 ? (default_count + share - 1) / share : default_count;
 }
+
+uint64_t choice_setting(const char *name, uint64_t otherwise)
+{
+    const char *text = getenv(name);
+
+    return text == NULL || *text == '\0' ? otherwise : strtoull(text, NULL, 10);
+}

@@ -36,4 +36,7 @@ bool choice_is_used_up(const Choice *choice);
 uint64_t choice_first_seed(void);
 uint64_t choice_seed_count(uint64_t default_count);
 
+/* The number in that variable of the environment; `otherwise` where it is not set, or empty. */
+uint64_t choice_setting(const char *name, uint64_t otherwise);
+
 #endif

@@ -276,14 +276,15 @@ static bool try_start(PgServer *server)
     char log[PG_SERVER_PATH_MAX + 8];
     char port[16];
     char connections[48];
+    char listen[PG_SERVER_LISTEN_MAX + 24];
     Program program = server_program("postgres", path, sizeof path);
     const char *const args[] = {"-D", server->data, "-k", server->dir, "-p", port, "-c",
-                                connections, "-c", "listen_addresses=127.0.0.1", "-c",
-                                "shared_buffers=32MB", "-c", "dynamic_shared_memory_type=mmap",
-                                "-c", "wal_keep_size=64MB",
+                                connections, "-c", listen, "-c", "shared_buffers=32MB", "-c",
+                                "dynamic_shared_memory_type=mmap", "-c", "wal_keep_size=64MB",
                                 /* A promotion waits for it. */
                                 "-c", "wal_retrieve_retry_interval=100ms"};
     (void)snprintf(port, sizeof port, "%u", server->port);
+    (void)snprintf(listen, sizeof listen, "listen_addresses=%s", server->listen);
     (void)snprintf(connections, sizeof connections, "max_connections=%u", server->max_connections);
     /* These override what a test sets in its options. */
     for (size_t i = 0; i < sizeof args / sizeof args[0]; i++) {
@@ -326,6 +327,13 @@ static void append_lines(const PgServer *server, const char *name, const char *b
     EXPECT(fclose(file) == 0, "cannot write %s", path);
 }
 
+static void set_listen(PgServer *server, const char *address)
+{
+    int len = snprintf(server->listen, sizeof server->listen, "127.0.0.1%s%s",
+                       address == NULL ? "" : ",", address == NULL ? "" : address);
+    EXPECT(len > 0 && (size_t)len < sizeof server->listen, "too long an address");
+}
+
 static void make_cluster(PgServer *server)
 {
     char path[PG_SERVER_PATH_MAX * 2];
@@ -348,6 +356,7 @@ bool pg_server_start(PgServer *server, const PgServerOptions *options)
     }
     server->max_connections =
         options->max_connections == 0 ? CONNECTIONS : options->max_connections;
+    set_listen(server, options->address);
     make_dir(server, options->place);
     start_keeper(server);
     make_cluster(server);
@@ -446,6 +455,7 @@ void pg_server_start_standby(PgServer *standby, PgServer *primary)
     char from[PG_SERVER_URL_MAX];
     Program program = server_program("pg_basebackup", path, sizeof path);
     *standby = (PgServer){.keeper_fd = -1, .max_connections = primary->max_connections};
+    set_listen(standby, NULL);
     make_dir(standby, NULL);
     start_keeper(standby);
     (void)snprintf(from, sizeof from, "host=%s port=%u user=postgres application_name=standby",
@@ -541,7 +551,13 @@ void pg_server_url(const PgServer *server, const char *params, char *url, size_t
 void pg_server_tcp_url(const PgServer *server, const char *user, const char *params, char *url,
                        size_t size)
 {
-    expect_fits(snprintf(url, size, "postgres://%s@127.0.0.1:%u/postgres%s%s", user, server->port,
+    pg_server_address_url(server, "127.0.0.1", user, params, url, size);
+}
+
+void pg_server_address_url(const PgServer *server, const char *address, const char *user,
+                           const char *params, char *url, size_t size)
+{
+    expect_fits(snprintf(url, size, "postgres://%s@%s:%u/postgres%s%s", user, address, server->port,
                          params[0] == 0 ? "" : "?", params),
                 size);
 }

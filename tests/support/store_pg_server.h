@@ -15,14 +15,15 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { PG_SERVER_PATH_MAX = 96, PG_SERVER_URL_MAX = 512 };
+enum { PG_SERVER_PATH_MAX = 96, PG_SERVER_URL_MAX = 512, PG_SERVER_LISTEN_MAX = 64 };
 
 typedef struct PgServer {
     char dir[PG_SERVER_PATH_MAX];  /* the socket is here, and a log */
     char data[PG_SERVER_PATH_MAX]; /* within it, or where the options say */
     uint16_t port;                 /* of both the socket and the loopback */
     uint32_t max_connections;
-    pid_t postmaster; /* 0: not running */
+    char listen[PG_SERVER_LISTEN_MAX]; /* the addresses that it listens on */
+    pid_t postmaster;                  /* 0: not running */
     pid_t keeper;
     int keeper_fd;
 } PgServer;
@@ -33,6 +34,7 @@ typedef struct PgServerOptions {
     const char *settings;     /* lines of postgresql.conf, or NULL */
     const char *access;       /* lines of pg_hba.conf that come first, or NULL: trust everybody */
     const char *place;        /* a directory for the server's directory, or NULL */
+    const char *address;      /* where it listens beside the loopback, or NULL */
 } PgServerOptions;
 
 /* Whether there is a PostgreSQL on this machine; if not, says once and loudly what to install. */
@@ -72,6 +74,9 @@ void pg_server_url(const PgServer *server, const char *params, char *url, size_t
 /* The same through the loopback, for `user`, which is "name" or "name:password". */
 void pg_server_tcp_url(const PgServer *server, const char *user, const char *params, char *url,
                        size_t size);
+/* The same through another address that it listens on. */
+void pg_server_address_url(const PgServer *server, const char *address, const char *user,
+                           const char *params, char *url, size_t size);
 /* The path of the socket itself. */
 void pg_server_socket(const PgServer *server, char *path, size_t size);
 

@@ -35,6 +35,8 @@ struct UniverseHost {
     SapWorker *worker;
     SAP_ATOMIC(bool) stopping;
     SAP_ATOMIC(int) code;
+    Mutex lock; /* of the field below */
+    SapWorkerStats stats;
     pthread_t threads[ROLE_THREADS];
     int thread_count;
     Pool pool;
@@ -166,6 +168,16 @@ static void *renew(void *arg)
     return NULL;
 }
 
+/* A worker's stats are those of the thread that steps it. */
+static void note_stats(UniverseHost *host)
+{
+    SapWorkerStats stats = {0};
+    (void)sap_worker_stats(host->worker, &stats);
+    mutex_lock(&host->lock);
+    host->stats = stats;
+    mutex_unlock(&host->lock);
+}
+
 static void *run_worlds(void *arg)
 {
     UniverseHost *host = (UniverseHost *)arg;
@@ -173,6 +185,7 @@ static void *run_worlds(void *arg)
     while (goes_on(host, rc)) {
         bool busy = false;
         rc = sap_worker_step(host->worker, &busy);
+        note_stats(host);
         if (rc == SAP_OK && !busy) {
             rc = sap_worker_wait(host->worker, WAIT_NS);
         }
@@ -238,10 +251,13 @@ int universe_host_start(SapUniverse *universe, const UniverseHostOptions *option
         return SAP_NOMEM;
     }
     worker_options.size = sizeof worker_options;
-    int rc = sap_worker_open(universe, &worker_options, &host->worker);
+    int rc = mutex_init(&host->lock) ? SAP_OK : SAP_NOMEM;
     if (rc != SAP_OK) {
-        free(host);
-        return rc;
+        goto free_host;
+    }
+    rc = sap_worker_open(universe, &worker_options, &host->worker);
+    if (rc != SAP_OK) {
+        goto destroy_lock;
     }
     rc = open_pool(&host->pool, universe, host->worker, options->handlers);
     rc = rc == SAP_OK ? start_thread(host, renew) : rc;
@@ -256,11 +272,24 @@ int universe_host_start(SapUniverse *universe, const UniverseHostOptions *option
     }
     *host_out = host;
     return SAP_OK;
+
+destroy_lock:
+    mutex_destroy(&host->lock);
+free_host:
+    free(host);
+    return rc;
 }
 
 SapWorker *universe_host_worker(UniverseHost *host)
 {
     return host->worker;
+}
+
+void universe_host_stats(UniverseHost *host, SapWorkerStats *stats_out)
+{
+    mutex_lock(&host->lock);
+    *stats_out = host->stats;
+    mutex_unlock(&host->lock);
 }
 
 int universe_host_code(UniverseHost *host)
@@ -284,6 +313,7 @@ int universe_host_stop(UniverseHost *host)
         rc = sap_worker_close(host->worker);
     }
     stop_pool(&host->pool);
+    mutex_destroy(&host->lock);
     free(host);
     return code == SAP_OK ? rc : code;
 }

@@ -22,8 +22,11 @@ typedef struct UniverseHostOptions {
 int universe_host_start(SapUniverse *universe, const UniverseHostOptions *options,
                         UniverseHost **host_out);
 
-/* Borrowed: for its stats. */
+/* Borrowed. */
 SapWorker *universe_host_worker(UniverseHost *host);
+
+/* What the worker had counted when its last step ended. */
+void universe_host_stats(UniverseHost *host, SapWorkerStats *stats_out);
 
 /* The first code that ended a thread: SAP_FENCED. SAP_OK: all run. */
 int universe_host_code(UniverseHost *host);
