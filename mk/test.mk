@@ -264,6 +264,8 @@ test-build: all $(TEST_BUILD_NEEDS) ## Build all that ./script/test runs
 
 # --- soak --------------------------------------------------------------------------------------
 # Kills of a process at work, for a while, with options and moments by seed.
+# The soak of worlds takes an hour where nothing is said: its takeovers take as long as those of programs.
+SOAK_UNIVERSE_SECONDS := $(if $(filter undefined,$(origin SOAK_SECONDS)),3600,$(SOAK_SECONDS))
 SOAK_SECONDS ?= 600
 SOAK_SEED    ?= $(shell date +%s)
 
@@ -275,7 +277,13 @@ STRESS_FACTOR ?= 10
 STRESS_SEEDS  ?= 5
 STRESS_TEST   := tests/stress/runner_multiwriter_threads_test
 
-.PHONY: soak-engine soak-runner soak-store soak-power runner-multiwriter-stress runner-multiwriter-stress-build
+# Of `make universe-kill`.
+UNIVERSE_KILLS ?= 1000
+UNIVERSE_TESTS := build/test/tests/integration/universe_kill_test \
+                  build/test/tests/integration/universe_processes_threads_test \
+                  build/test/tests/unit/universe_simulation_test
+
+.PHONY: soak-engine soak-runner soak-store soak-universe universe-kill soak-power runner-multiwriter-stress runner-multiwriter-stress-build
 
 soak-engine: build/test/tests/integration/engine_kill_test ## Kill a process that writes to a file, for SOAK_SECONDS
 	$(Q)SAP_KILL_SECONDS=$(SOAK_SECONDS) SAP_TEST_SEED=$(SOAK_SEED) $<
@@ -285,6 +293,13 @@ soak-runner: build/test/tests/integration/runner_recovery_integration_test ## Ki
 
 soak-store: build/test/tests/integration/store_kill_test ## Kill a process that works on a store in a file, for SOAK_SECONDS
 	$(Q)SAP_KILL_SECONDS=$(SOAK_SECONDS) SAP_TEST_SEED=$(SOAK_SEED) $<
+
+universe-kill: build/test/tests/integration/universe_kill_test ## Kill a process that runs worlds in a file, UNIVERSE_KILLS times
+	$(Q)SAP_KILLS=$(UNIVERSE_KILLS) SAP_TEST_SEED=$(SOAK_SEED) $<
+
+soak-universe: $(UNIVERSE_TESTS) ## Kill, stop and cut off processes that run worlds, and simulate them, for SOAK_SECONDS (by default an hour)
+	$(Q)./script/deps soak
+	$(Q)tools/soak_universe.sh $(SOAK_UNIVERSE_SECONDS) $(SOAK_SEED) $(UNIVERSE_TESTS)
 
 runner-multiwriter-stress-build: build/test/$(STRESS_TEST) build/tsan/$(STRESS_TEST) ## Build the stress test of workers and producers
 
