@@ -184,8 +184,7 @@ static int clear_dead(const Dying *dying, SapWorker *worker, double *seconds_out
     uint64_t begin_ns = bench_now_ns();
     while (holds && !rc) {
         bool busy = false;
-        rc = worlds_check("takeover",
-                          sap_worker_step_role(worker, SAP_ROLE_ORCHESTRATOR, &busy));
+        rc = worlds_check("takeover", sap_worker_step_role(worker, SAP_ROLE_ORCHESTRATOR, &busy));
         rc = rc ? rc : worlds_check("renewal", sap_worker_renew(worker));
         rc = rc ? rc : holds_world(dying, &holds);
     }

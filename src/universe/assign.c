@@ -42,7 +42,8 @@ static int check_worker(const Assignment *assignment, SapStoreTxn *txn,
     }
     universe_asking(assignment->universe, &asking);
     universe_name_copy(&module, &meta->module);
-    int rc = session_find(&asking, txn, &assignment->worker, &module, nonce, &has_module);
+    int rc =
+        session_find(&asking, txn, &assignment->worker, &module, meta->pin, nonce, &has_module);
     return rc == SAP_OK && !has_module ? SAP_INVALID : rc;
 }
 
@@ -167,7 +168,7 @@ static int find_session(SapUniverse *universe, const UniverseName *worker, Sessi
                   UINT64_MAX); /* whether it may work is not ours to say */
     int rc = sap_store_begin(universe->store, SAP_STORE_READ_NEWEST, &txn);
     rc = rc == SAP_OK
-             ? session_find(session_out, txn, worker, NULL, session_out->nonce, &has_module)
+             ? session_find(session_out, txn, worker, NULL, 0, session_out->nonce, &has_module)
              : rc;
     sap_store_abort(txn);
     return rc;
@@ -197,6 +198,27 @@ int sap_acquire_lease(SapUniverse *universe, const char *world, const char *work
     return rc == SAP_FENCED ? SAP_NOTFOUND : rc; /* the session ended meanwhile */
 }
 
+/* What is said of a world without a lease: it is nobody's, or not there. */
+static int no_lease_code(SapUniverse *universe, SapStoreTxn *txn, const UniverseName *world)
+{
+    RowKey key;
+    Slice val;
+    row_key_world(&key, WIT_DBI_WORLD_META, universe->number, world);
+    int rc = universe_get(txn, &key, &val);
+    return rc == SAP_OK ? SAP_FENCED : rc;
+}
+
+/* SAP_FENCED: the worker has another session by now, or none. */
+static int check_session(const Session *session, SapStoreTxn *txn)
+{
+    RowKey key;
+    SessionRow row;
+    row_key_session(&key, session->universe, &session->worker);
+    int rc = session_row_get(txn, &key, &row);
+    bool same = rc == SAP_OK && memcmp(row.nonce, session->nonce, sizeof row.nonce) == 0;
+    return same ? SAP_OK : rc == SAP_OK || rc == SAP_NOTFOUND ? SAP_FENCED : rc;
+}
+
 /* The lease of that worker under that epoch, to act on it. *free_out: it was given back already. */
 static int find_lease(SapUniverse *universe, const char *world, const char *worker, uint64_t epoch,
                       Session *session, Lease *lease_out, bool *free_out)
@@ -212,15 +234,17 @@ static int find_lease(SapUniverse *universe, const char *world, const char *work
     row_key_world(&lease_out->key, WIT_DBI_LEASE, universe->number, &lease_out->name);
     int rc = sap_store_begin(universe->store, SAP_STORE_READ_NEWEST, &txn);
     rc = rc == SAP_OK ? lease_row_get(txn, &lease_out->key, &row) : rc;
-    sap_store_abort(txn);
-    if (rc != SAP_OK) {
-        return rc;
+    if (rc == SAP_OK) {
+        *free_out = row.holder.len == 0 && row.epoch == epoch;
+        lease_out->unclean = row.unclean;
+        memcpy(session->nonce, row.nonce, sizeof session->nonce);
+        bool right = row.epoch == epoch && universe_name_equal(&row.holder, &session->worker);
+        rc = right ? check_session(session, txn) : *free_out ? SAP_OK : SAP_FENCED;
+    } else if (rc == SAP_NOTFOUND) {
+        rc = no_lease_code(universe, txn, &lease_out->name);
     }
-    *free_out = row.holder.len == 0 && row.epoch == epoch;
-    lease_out->unclean = row.unclean;
-    memcpy(session->nonce, row.nonce, sizeof session->nonce);
-    bool right = row.epoch == epoch && universe_name_equal(&row.holder, &session->worker);
-    return *free_out || right ? SAP_OK : SAP_FENCED;
+    sap_store_abort(txn);
+    return rc;
 }
 
 int sap_renew_lease(SapUniverse *universe, const char *world, const char *worker, uint64_t epoch)
@@ -246,9 +270,6 @@ int sap_release_lease(SapUniverse *universe, const char *world, const char *work
     bool is_free = false;
     if (universe == NULL) {
         return SAP_ERROR;
-    }
-    if (epoch == 0) {
-        return SAP_FENCED;
     }
     universe_enter(universe);
     int rc = find_lease(universe, world, worker, epoch, &session, &lease, &is_free);

@@ -80,10 +80,10 @@ int batch_settle(SapWorker *worker)
     return rc;
 }
 
-/* The transaction of a batch, and the world that was found fenced in it. */
+/* The transaction of a batch, and the world that was found fenced in it, or damaged. */
 typedef struct Submission {
     SapWorker *worker;
-    HotWorld *fenced;
+    HotWorld *lost;
 } Submission;
 
 /* The guards of all worlds, and of what they cancel. */
@@ -108,15 +108,15 @@ static int submit_body(SapStoreTxn *store_txn, void *ctx)
     UniverseGuard guards[SAP_STORE_MAX_GUARDS];
     WriteSet *sets[BATCH_WORLDS];
     UniverseTxn txn;
-    submission->fenced = NULL;
+    submission->lost = NULL;
     uint32_t guard_count = take_guards(worker, guards);
     int rc = universe_txn_start(&txn, store_txn, PARTY_HOLDER, guards, guard_count, NULL, 0);
     for (uint32_t i = 0; rc == SAP_OK && i < worker->batch_count; i++) {
         HotWorld *world = worker->batch[i];
         sets[i] = &world->writes;
         rc = journal_check(&world->lease, store_txn, &world->head);
-        if (rc == SAP_FENCED) {
-            submission->fenced = world;
+        if (rc == SAP_FENCED || rc == SAP_CORRUPT) {
+            submission->lost = world;
         }
     }
     rc = rc == SAP_OK ? writes_apply(sets, worker->batch_count, &txn) : rc;
@@ -141,10 +141,10 @@ static int find_cancelled(SapWorker *worker)
 }
 
 /* Those that were lost leave the batch. */
-static void drop_fenced(SapWorker *worker, HotWorld *fenced)
+static void drop_lost(SapWorker *worker, HotWorld *lost, int rc)
 {
-    if (fenced != NULL) {
-        worker_fence(worker, fenced);
+    if (lost != NULL) {
+        (void)worker_lost(worker, lost, rc);
         return;
     }
     while (worker->batch_count > 0) { /* a row that must be there is gone */
@@ -180,8 +180,9 @@ int batch_submit(SapWorker *worker)
             counter_add(meters->unknown, 1);
             return rc;
         }
-        if (rc == SAP_FENCED) {
-            drop_fenced(worker, submission.fenced);
+        if (rc == SAP_FENCED || submission.lost != NULL) {
+            drop_lost(worker, submission.lost, rc);
+            rc = SAP_FENCED;
         }
     } while (rc == SAP_FENCED && worker->batch_count > 0);
     if (rc == SAP_BUSY || rc == SAP_CONFLICT) {
@@ -205,12 +206,11 @@ int batch_resolve(SapWorker *worker)
             continue;
         }
         int rc = journal_resolve(&world->lease, &world->head, &world->after, &this_one);
-        if (rc == SAP_FENCED) {
-            worker_fence(worker, world);
-            continue;
-        }
         if (rc != SAP_OK) {
-            return rc;
+            if (!worker_lost(worker, world, rc)) {
+                return rc;
+            }
+            continue;
         }
         if (known &&
             happened != this_one) { /* a server that lost commits: this one starts afresh */

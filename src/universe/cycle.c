@@ -182,13 +182,14 @@ static int load_all_classes(HotWorld *world, SapStoreTxn *txn, uint32_t limit)
     return rc;
 }
 
-/* The creation of a world comes first: the clocks of two senders may differ. */
+/* The creation of a world comes first: the clocks of two senders may differ. One that comes back from the
+ * dead letters is an item like others. */
 static int compare_items(const void *a, const void *b)
 {
     const InboxItem *x = (const InboxItem *)a;
     const InboxItem *y = (const InboxItem *)b;
-    bool x_creates = x->item.kind == WIT_UNIVERSE_ITEM_KIND_CREATE;
-    bool y_creates = y->item.kind == WIT_UNIVERSE_ITEM_KIND_CREATE;
+    bool x_creates = x->item.kind == WIT_UNIVERSE_ITEM_KIND_CREATE && !x->item.replayed;
+    bool y_creates = y->item.kind == WIT_UNIVERSE_ITEM_KIND_CREATE && !y->item.replayed;
     if (x_creates != y_creates) {
         return x_creates ? -1 : 1;
     }
@@ -393,9 +394,16 @@ static int write_intent(void *ctx, const IntentView *intent)
     return SAP_ERROR;
 }
 
+/* How many processes have ended since they began to handle this item. */
+static uint32_t deaths_of_item(const HotWorld *world, const InboxItem *item)
+{
+    bool begun = world->begun && memcmp(world->begun_seq, item->seq, UNIVERSE_SEQ) == 0;
+    return begun ? world->begun_before : 0;
+}
+
 /* The item becomes a dead letter, and who waits for a reply hears of it. */
 static int write_dead_letter(HotWorld *world, SapUniverse *universe, const InboxItem *item,
-                             const char *error)
+                             const char *error, uint32_t attempts)
 {
     uint8_t seq[UNIVERSE_SEQ];
     Letter letter = {
@@ -405,9 +413,7 @@ static int write_dead_letter(HotWorld *world, SapUniverse *universe, const Inbox
         .seq = item->seq,
         .item = &item->item,
         .error = error,
-        .attempts = world->begun_before > 0 ? world->begun_before
-                    : world->failures > 0   ? world->failures
-                                            : 1,
+        .attempts = attempts,
         .journaled = true,
         .expiry_seq = seq,
     };
@@ -415,13 +421,20 @@ static int write_dead_letter(HotWorld *world, SapUniverse *universe, const Inbox
     return letter_write(&world->writes, universe, &letter);
 }
 
+static bool is_failed_item(const HotWorld *world, const InboxItem *item)
+{
+    return world->failures > 0 && memcmp(world->failed_seq, item->seq, UNIVERSE_SEQ) == 0;
+}
+
 /* The rows of a step that is done: entry, what it asks for, or a dead letter, and the item gone from the
- * inbox, with the dedupe row of the effect that it is the receipt of. */
+ * inbox, with the dedupe row of the effect that it is the receipt of. rejected_after 0: it was handled;
+ * otherwise it is rejected after so many attempts. */
 static int write_step(HotWorld *world, SapWorld *view, const InboxItem *item,
-                      WitUniverseEntryKind kind)
+                      WitUniverseEntryKind kind, uint32_t rejected_after)
 {
     SapUniverse *universe = world->universe;
     bool rejected = kind == WIT_UNIVERSE_ENTRY_KIND_REJECTED;
+    SAP_ASSERT(rejected == (rejected_after > 0));
     HeadRow before = world->after;
     uint8_t sum[UNIVERSE_SUM];
     RowKey inbox;
@@ -440,7 +453,7 @@ static int write_step(HotWorld *world, SapWorld *view, const InboxItem *item,
         rc = effects_consume(&world->writes, universe->number, item->item.hash.data);
     }
     if (rc == SAP_OK) {
-        rc = rejected ? write_dead_letter(world, universe, item, view->message)
+        rc = rejected ? write_dead_letter(world, universe, item, view->message, rejected_after)
                       : handler_intents(view, write_intent, world);
     }
     if (rc == SAP_OK) {
@@ -448,7 +461,7 @@ static int write_step(HotWorld *world, SapWorld *view, const InboxItem *item,
         journal_next(&before, bytes, sum, view->time_ns, &world->after);
         world->steps++;
         world->rejected += rejected;
-        world->failures = 0;
+        world->failures = is_failed_item(world, item) ? 0 : world->failures;
     }
     buf_release(&content);
     return rc;
@@ -479,9 +492,8 @@ static void set_reason(HotWorld *world, const char *format, ...)
 static void note_failure(HotWorld *world, const InboxItem *item, const SapWorld *view,
                          bool *give_up_out)
 {
-    bool same = world->failures > 0 && memcmp(world->failed_seq, item->seq, UNIVERSE_SEQ) == 0;
     uint64_t wait_ns = RETRY_FIRST_NS;
-    world->failures = same ? world->failures + 1 : 1;
+    world->failures = is_failed_item(world, item) ? world->failures + 1 : 1;
     world->failed_class = item->item_class;
     memcpy(world->failed_seq, item->seq, UNIVERSE_SEQ);
     for (uint32_t i = 1; i < world->failures && wait_ns < RETRY_MOST_NS; i++) {
@@ -496,7 +508,7 @@ static void note_failure(HotWorld *world, const InboxItem *item, const SapWorld 
 }
 
 /* Rejected: nothing of it happened, but that what it answers is over. */
-static int reject_item(HotWorld *world, SapWorld *view, const InboxItem *item)
+static int reject_item(HotWorld *world, SapWorld *view, const InboxItem *item, uint32_t attempts)
 {
     int rc = state_begin(world->state);
     if (rc != SAP_OK) {
@@ -508,28 +520,36 @@ static int reject_item(HotWorld *world, SapWorld *view, const InboxItem *item)
         return rc;
     }
     rc = state_commit(world->state);
-    return rc == SAP_OK ? write_step(world, view, item, WIT_UNIVERSE_ENTRY_KIND_REJECTED) : rc;
+    return rc == SAP_OK ? write_step(world, view, item, WIT_UNIVERSE_ENTRY_KIND_REJECTED, attempts)
+                        : rc;
 }
+
+/* What the item has come to. */
+typedef struct ItemResult {
+    HandlerOutcome outcome;
+    WitUniverseEntryKind kind; /* of its entry, if it is done */
+    uint32_t attempts;         /* this one included */
+} ItemResult;
 
 /* Ends the innermost transaction of the state. *go_on_out: the next item may follow. */
 static int take_outcome(HotWorld *world, SapWorld *view, const InboxItem *item,
-                        HandlerOutcome outcome, WitUniverseEntryKind kind, bool *go_on_out)
+                        const ItemResult *result, bool *go_on_out)
 {
     bool give_up = false;
     *go_on_out = false;
-    if (outcome == HANDLER_DONE) {
+    if (result->outcome == HANDLER_DONE) {
         int rc = state_commit(world->state);
         *go_on_out = true;
-        return rc == SAP_OK ? write_step(world, view, item, kind) : rc;
+        return rc == SAP_OK ? write_step(world, view, item, result->kind, 0) : rc;
     }
     state_abort(world->state);
-    if (outcome == HANDLER_WAITS) {
+    if (result->outcome == HANDLER_WAITS) {
         world->retry_at_ns = clock_boot_ns(world->universe->clock) + RETRY_FIRST_NS;
         world->waits = true;
         set_reason(world, "waiting to try again: %s", view->message);
         return SAP_OK;
     }
-    if (outcome == HANDLER_FAILED) {
+    if (result->outcome == HANDLER_FAILED) {
         note_failure(world, item, view, &give_up);
         if (!give_up) {
             world->waits = true;
@@ -544,7 +564,7 @@ static int take_outcome(HotWorld *world, SapWorld *view, const InboxItem *item,
         return SAP_OK;
     }
     *go_on_out = true;
-    return reject_item(world, view, item);
+    return reject_item(world, view, item, result->attempts);
 }
 
 /* Processes have ended again and again while they handled this item: it is not tried any more. Unless its
@@ -565,8 +585,9 @@ static HandlerOutcome refuse_item(HotWorld *world, SapWorld *view, const InboxIt
 static int run_item(HotWorld *world, SapWorld *view, const InboxItem *item, bool *go_on_out)
 {
     uint64_t time_ns = item->item.time_ns;
-    WitUniverseEntryKind kind = WIT_UNIVERSE_ENTRY_KIND_ITEM;
-    HandlerOutcome outcome = HANDLER_REJECTED;
+    ItemResult result = {HANDLER_REJECTED, WIT_UNIVERSE_ENTRY_KIND_ITEM, 0};
+    uint32_t deaths = deaths_of_item(world, item);
+    result.attempts = deaths + (is_failed_item(world, item) ? world->failures : 0);
     time_ns = time_ns > world->after.time_ns ? time_ns : world->after.time_ns;
     *go_on_out = false;
     handler_begin(view, world->after.height + 1, time_ns);
@@ -574,12 +595,13 @@ static int run_item(HotWorld *world, SapWorld *view, const InboxItem *item, bool
     if (rc != SAP_OK) {
         return rc;
     }
-    if (world->begun_before >= attempts_allowed(world)) {
-        outcome = refuse_item(world, view, item);
+    if (deaths >= attempts_allowed(world)) {
+        result.outcome = refuse_item(world, view, item);
     } else {
-        outcome = handler_perform(view, world->module->handler, item, &kind);
+        result.outcome = handler_perform(view, world->module->handler, item, &result.kind);
+        result.attempts++;
     }
-    return take_outcome(world, view, item, outcome, kind, go_on_out);
+    return take_outcome(world, view, item, &result, go_on_out);
 }
 
 /* The job: the handler is called for each item, as far as the budgets go. */
@@ -643,10 +665,26 @@ int cycle_begin(HotWorld *world, SapUniverse *universe, const CycleLimits *limit
     return SAP_OK;
 }
 
-/* After a cycle that did something, its world is not suspected of ending processes any more. */
+int cycle_write_attempt(HotWorld *world, bool over)
+{
+    WitUniverseDbi27AttemptValue row = {lend_bytes(world->begun_seq, UNIVERSE_SEQ),
+                                        world->begun_before};
+    RowKey key;
+    Buf val = {0};
+    row_key_world(&key, WIT_DBI_ATTEMPT, world->universe->number, &world->lease.name);
+    if (over || world->begun_before == 0) {
+        return writes_add(&world->writes, ROW_DEL, &key, (Slice){"", 0});
+    }
+    int rc = wit_universe_dbi27_attempt_value_encode(&row, &val, NULL);
+    rc = rc == SAP_OK ? writes_add(&world->writes, ROW_PUT, &key, (Slice){val.data, val.len}) : rc;
+    buf_release(&val);
+    return rc;
+}
+
+/* The handler has returned, so this process is not one of those that ended in it. After a cycle that did
+ * something, its world is not suspected of ending processes any more. */
 static int write_end(HotWorld *world)
 {
-    RowKey attempt;
     int rc = SAP_OK;
     if (world->steps > 0) {
         rc = journal_write_head(&world->writes, &world->lease, &world->after);
@@ -657,9 +695,8 @@ static int write_end(HotWorld *world)
         }
     }
     drop_asked(world);
-    if (rc == SAP_OK && world->steps > 0 && world->lease.unclean) {
-        row_key_world(&attempt, WIT_DBI_ATTEMPT, world->universe->number, &world->lease.name);
-        rc = writes_add(&world->writes, ROW_DEL, &attempt, (Slice){"", 0});
+    if (rc == SAP_OK && (world->begun || (world->steps > 0 && world->lease.unclean))) {
+        rc = cycle_write_attempt(world, world->steps > 0);
     }
     return rc == SAP_OK && world->more ? write_hint(world) : rc;
 }
@@ -688,6 +725,7 @@ int cycle_end(HotWorld *world, bool committed)
         state_abort(world->state);
         return SAP_OK;
     }
+    world->begun = false;
     if (world->steps > 0) {
         world->lease.unclean = false;
     }

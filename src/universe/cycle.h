@@ -57,6 +57,12 @@ typedef struct HotWorld {
     bool damaged;      /* a row of its inbox does not decode */
     bool careful;      /* it has the universe's one place for worlds that may end the process */
 
+    /* Of an item that may end the process: its attempt row counts this process too, until the cycle after
+     * which it does not is committed. */
+    bool begun;
+    uint8_t begun_seq[UNIVERSE_SEQ];
+    uint32_t begun_before; /* processes that have ended since they began it */
+
     /* An item that failed. */
     uint8_t failed_class;
     uint8_t failed_seq[UNIVERSE_SEQ];
@@ -68,13 +74,13 @@ typedef struct HotWorld {
     SapUniverse *universe; /* borrowed */
     CycleLimits limits;
     uint64_t started_ns; /* boot time */
+    uint64_t checked_ns; /* boot time of the last look at its lease while it is stuck */
     SAP_ATOMIC(bool) cancelled;
-    int code;              /* of the job */
-    uint32_t begun_before; /* how often the first item was begun by processes that have ended */
-    HeadRow after;         /* the head when it is committed */
-    Buf items;             /* InboxItem */
-    bool more;             /* in the inbox than was read */
-    uint8_t priority;      /* the first of its hints' */
+    int code;         /* of the job */
+    HeadRow after;    /* the head when it is committed */
+    Buf items;        /* InboxItem */
+    bool more;        /* in the inbox than was read */
+    uint8_t priority; /* the first of its hints' */
     WriteSet writes;
     Buf asked;   /* IntentRows: put when the cycle ends, but those that it cancels itself */
     Buf cancels; /* IntentCancel: of intents of cycles before */
@@ -110,6 +116,10 @@ const InboxItem *cycle_first_item(const HotWorld *world);
 
 /* Makes world->job. SAP_NOMEM: nothing has happened. */
 int cycle_begin(HotWorld *world, SapUniverse *universe, const CycleLimits *limits);
+
+/* Adds to world->writes the attempt row as it was before this process began the item; `over`: nobody
+ * counts any more. */
+int cycle_write_attempt(HotWorld *world, bool over);
 
 /* After the job has ended. Whether it has made anything to write is seen in world->writes. Any code but
  * SAP_OK: the cycle is aborted. */

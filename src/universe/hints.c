@@ -21,6 +21,7 @@
 #define SKIP_NS UINT64_C(200000000)
 
 enum {
+    NOTHING_LEFT = UINT8_MAX + 1, /* above every priority */
     PAGES_AT_ONCE = 8,
     STEP_BYTES = 64 << 20, /* of payloads, after which a step reads no further inbox */
 };
@@ -61,18 +62,29 @@ static SkippedWorld *skipped_place(SapWorker *worker, const UniverseName *world,
     return &worker->skipped[*hash_out % SKIPPED];
 }
 
+/* Nothing may say that there is something to do then: whoever waits looks again. */
+static void look_again_at(SapWorker *worker, uint64_t at_ns)
+{
+    worker->retry_at_ns = at_ns < worker->retry_at_ns ? at_ns : worker->retry_at_ns;
+}
+
 static void skip_world(SapWorker *worker, const UniverseName *world)
 {
     uint64_t hash = 0;
     SkippedWorld *place = skipped_place(worker, world, &hash);
     *place = (SkippedWorld){hash, clock_boot_ns(worker->universe->clock) + SKIP_NS};
+    look_again_at(worker, place->until_ns);
 }
 
 static bool is_skipped(SapWorker *worker, const UniverseName *world)
 {
     uint64_t hash = 0;
     const SkippedWorld *place = skipped_place(worker, world, &hash);
-    return place->hash == hash && clock_boot_ns(worker->universe->clock) < place->until_ns;
+    bool skipped = place->hash == hash && clock_boot_ns(worker->universe->clock) < place->until_ns;
+    if (skipped) {
+        look_again_at(worker, place->until_ns);
+    }
+    return skipped;
 }
 
 /* ---- Reading --------------------------------------------------------------------------------- */
@@ -102,13 +114,6 @@ static void measure_hints(SapWorker *worker, const SapStoreRow *rows, uint32_t c
     gauge_set(meters_of(worker)->hint_age, now_ns > put_ns ? (int64_t)(now_ns - put_ns) : 0);
 }
 
-/* One damaged row does not stop the other worlds. */
-static void note_damage(const SapWorker *worker, const char *what, const UniverseName *world)
-{
-    LOG_EVENT(meters_of(worker)->log, LOG_LEVEL_ERROR, "universe.damaged", LOG_STR("what", what),
-              LOG_STR("world", world == NULL ? "" : world->text));
-}
-
 /* The next hints, from where the last look ended. */
 static int read_hints(SapWorker *worker, SapStoreTxn *txn, Buf *hints)
 {
@@ -130,7 +135,7 @@ static int read_hints(SapWorker *worker, SapStoreTxn *txn, Buf *hints)
         Hint hint;
         rc = decode_hint(&rows[i], &hint);
         if (rc == SAP_CORRUPT) {
-            note_damage(worker, "a row of ready", NULL);
+            worker_note_damage(worker, "a row of ready", NULL);
             rc = SAP_OK;
             continue;
         }
@@ -228,6 +233,26 @@ static int consider_own(const SapWorker *worker, SapStoreTxn *txn, const HotWorl
     return rc;
 }
 
+static int consider_hint(SapWorker *worker, SapStoreTxn *txn, Hint *hint)
+{
+    const HotWorld *world = hot_find(&worker->hot, &hint->world);
+    if (world == NULL && is_skipped(worker, &hint->world)) {
+        hint->use = HINT_LEAVE;
+        return SAP_OK;
+    }
+    int rc =
+        world != NULL ? consider_own(worker, txn, world, hint) : consider_other(worker, txn, hint);
+    if (rc == SAP_CORRUPT) {
+        worker_note_damage(worker, "a row of meta, lease, session or assignment", &hint->world);
+        hint->use = HINT_LEAVE;
+        rc = SAP_OK;
+    }
+    if (rc == SAP_OK && world == NULL && hint->use == HINT_LEAVE) {
+        skip_world(worker, &hint->world);
+    }
+    return rc;
+}
+
 /* Decides in one read transaction what is worth a try. */
 static int consider_hints(SapWorker *worker, Buf *hints)
 {
@@ -235,25 +260,7 @@ static int consider_hints(SapWorker *worker, Buf *hints)
     int rc = sap_store_begin(worker->universe->store, SAP_STORE_READ_NEWEST, &txn);
     rc = rc == SAP_OK ? read_hints(worker, txn, hints) : rc;
     for (size_t i = 0; rc == SAP_OK && i < hint_count(hints); i++) {
-        Hint *hint = hint_at(hints, i);
-        const HotWorld *world = hot_find(&worker->hot, &hint->world);
-        bool skipped = world == NULL && is_skipped(worker, &hint->world);
-        if (world != NULL) {
-            rc = consider_own(worker, txn, world, hint);
-        } else if (skipped) {
-            hint->use = HINT_LEAVE;
-        } else {
-            rc = consider_other(worker, txn, hint);
-        }
-        if (rc == SAP_CORRUPT) {
-            note_damage(worker, "a row of meta, lease, session or assignment", &hint->world);
-            hint->use = HINT_LEAVE;
-            rc = SAP_OK;
-        }
-        /* Hints that come while it is skipped do not extend that: it would never end under load. */
-        if (rc == SAP_OK && world == NULL && !skipped && hint->use == HINT_LEAVE) {
-            skip_world(worker, &hint->world);
-        }
+        rc = consider_hint(worker, txn, hint_at(hints, i));
     }
     sap_store_abort(txn);
     return rc;
@@ -360,6 +367,9 @@ static bool may_run(SapWorker *worker, HotWorld *world)
         return true;
     }
     world->careful = !atomic_exchange(&worker->universe->careful, true);
+    if (!world->careful) {
+        look_again_at(worker, clock_boot_ns(worker->universe->clock) + SKIP_NS);
+    }
     return world->careful;
 }
 
@@ -493,40 +503,71 @@ static int load_chosen(SapWorker *worker)
     return rc;
 }
 
-/* One page of hints. *left_at: the first of them that could not be used because enough were found. */
-static int choose_page(SapWorker *worker, uint32_t limit, RowKey *left_at)
+/* One page of hints. *left_out: the priority of the first of them that could not be used because enough
+ * were found. */
+static int choose_page(SapWorker *worker, uint32_t limit, uint32_t *left_out)
 {
     Buf hints = {0};
     int rc = consider_hints(worker, &hints);
     for (size_t i = 0; rc == SAP_OK && i < hint_count(&hints); i++) {
+        const Hint *hint = hint_at(&hints, i);
         rc = use_hint(worker, hint_at(&hints, i), limit);
-        if (hint_at(&hints, i)->use == HINT_OPEN && left_at->len == 0) {
-            *left_at = hint_at(&hints, i)->key;
+        if (hint->use == HINT_OPEN && *left_out == NOTHING_LEFT) {
+            *left_out = hint->priority;
         }
     }
     buf_release(&hints);
     return rc;
 }
 
-/* After a look from the first hint on that had to leave some, the next one begins with those, and the one
- * after that with the first again: what comes first goes first, and what comes last goes too. */
-int worker_choose(SapWorker *worker, uint32_t limit)
+/* From where worker->hint_from says to the end, or until enough were found. */
+static int choose_some(SapWorker *worker, uint32_t limit, uint32_t *left_out)
 {
-    RowKey left_at = {.len = 0};
-    bool from_first = worker->hint_from.len == 0;
     int rc = SAP_OK;
-    SAP_ASSERT(worker->chosen.count == 0);
-    for (int page = 0; rc == SAP_OK && page < PAGES_AT_ONCE && worker->chosen.count < limit;
-         page++) {
-        rc = choose_page(worker, limit, &left_at);
-        if (worker->hint_from.len == 0) {
+    *left_out = NOTHING_LEFT;
+    for (int page = 0; page < PAGES_AT_ONCE; page++) {
+        rc = choose_page(worker, limit, left_out);
+        if (rc != SAP_OK || worker->hint_from.len == 0 || worker->chosen.count >= limit) {
             break;
         }
     }
-    if (left_at.len > 0 && from_first) {
-        worker->hint_from = left_at;
-    } else if (left_at.len > 0) {
+    return rc;
+}
+
+static void begin_at_priority(SapWorker *worker, uint32_t priority)
+{
+    worker->hint_from.len = 0;
+    if (priority <= UINT8_MAX) {
+        row_key_priority(&worker->hint_from, worker->universe->number, (uint8_t)priority);
+    }
+}
+
+/* Where the next look begins, after one that had to leave some of a priority. What comes first goes first;
+ * but every second look begins at a lower priority, each time at the one after where the last such look
+ * had to leave some, so that those run too. */
+static void turn_to_others(SapWorker *worker, bool from_first, uint32_t left)
+{
+    if (!from_first) {
+        worker->lower_from = left + 1;
         worker->hint_from.len = 0;
+        return;
+    }
+    begin_at_priority(worker, worker->lower_from > left ? worker->lower_from : left + 1);
+    worker->lower_from = 0;
+}
+
+int worker_choose(SapWorker *worker, uint32_t limit)
+{
+    uint32_t left = NOTHING_LEFT;
+    bool from_first = worker->hint_from.len == 0;
+    SAP_ASSERT(worker->chosen.count == 0);
+    int rc = choose_some(worker, limit, &left);
+    if (rc == SAP_OK && !from_first && worker->chosen.count == 0 && worker->hint_from.len == 0) {
+        from_first = true; /* nothing there: those that come first have waited */
+        rc = choose_some(worker, limit, &left);
+    }
+    if (left != NOTHING_LEFT) {
+        turn_to_others(worker, from_first, left);
     }
     return rc == SAP_OK && worker->chosen.count > 0 ? load_chosen(worker) : rc;
 }

@@ -266,9 +266,10 @@ static int clear_world(const DeadSession *dead, UniverseTxn *txn, const RowKey *
     int rc = lease_row_get(txn->txn, key, &row);
     bool holds =
         rc == SAP_OK && row.holder.len > 0 && memcmp(row.nonce, dead->nonce, sizeof row.nonce) == 0;
-    if (!holds) {
-        return rc == SAP_OK || rc == SAP_NOTFOUND ? delete_held(txn, universe, dead->nonce, world)
-                                                  : rc;
+    if (!holds) { /* a lease that is damaged stays as it is, and stops nobody */
+        return rc == SAP_OK || rc == SAP_NOTFOUND || rc == SAP_CORRUPT
+                   ? delete_held(txn, universe, dead->nonce, world)
+                   : rc;
     }
     rc = session_is_alive(dead->asking, txn->txn, &row.holder, row.nonce, &alive);
     if (rc != SAP_OK || alive) {
@@ -304,6 +305,9 @@ static int clear_session_body(SapStoreTxn *store_txn, void *ctx)
     row_key_session(&guard.key, dead->asking->universe, &dead->worker);
     int rc = universe_txn_start(&txn, store_txn, PARTY_SESSION, &guard, 1, NULL, 0);
     rc = rc == SAP_OK ? session_row_get(store_txn, &guard.key, &row) : rc;
+    if (rc == SAP_CORRUPT) {
+        return universe_del(&txn, &guard.key); /* of nobody who could say that it is alive */
+    }
     if (rc != SAP_OK) {
         return rc == SAP_NOTFOUND ? SAP_OK : rc;
     }
@@ -351,23 +355,22 @@ static int see_session(const Session *asking, const SapStoreRow *row, Buf *seen)
 {
     WitUniverseDbi17SessionsKey key;
     WitUniverseDbi17SessionsValue val;
-    SessionSeen session;
+    SessionSeen session = {.alive = false};
     int rc =
         row_decode_code(wit_universe_dbi17_sessions_key_decode(row->key, row->key_len, &key, NULL));
     if (rc != SAP_OK) {
         return rc;
     }
-    rc = row_decode_code(
-        wit_universe_dbi17_sessions_value_decode(row->val, row->val_len, &val, NULL));
+    universe_name_copy(&session.worker, &key.worker);
+    wit_universe_dbi17_sessions_key_free(&key);
+    rc = wit_universe_dbi17_sessions_value_decode(row->val, row->val_len, &val, NULL);
     if (rc == SAP_OK) {
-        universe_name_copy(&session.worker, &key.worker);
         memcpy(session.nonce, val.nonce.data, UNIVERSE_NONCE);
         session.alive = session_has_time(asking, val.expires_ns);
         wit_universe_dbi17_sessions_value_free(&val);
-        rc = buf_append(seen, &session, sizeof session);
     }
-    wit_universe_dbi17_sessions_key_free(&key);
-    return rc;
+    /* One that is damaged is not alive. */
+    return rc == SAP_OK || rc == SAP_INVALID ? buf_append(seen, &session, sizeof session) : rc;
 }
 
 /* All sessions, appended as SessionSeen. */

@@ -268,35 +268,45 @@ static int read_blob(SapUniverse *universe, const RowKey *key, Digest *blob_out,
     return rc;
 }
 
-static int end_letter(SapUniverse *universe, const char *world, uint64_t height,
-                      const uint8_t seq[UNIVERSE_SEQ], bool replay)
+static int run_letter_end(LetterEnd *end)
 {
     enum { TRIES = 4 };
-    LetterEnd end = {.universe = universe, .replay = replay};
+    SapUniverse *universe = end->universe;
     Digest blob;
     bool has_blob = false;
     bool unknown = false;
     bool was_unknown = false;
+    int rc = read_blob(universe, &end->key, &blob, &has_blob);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    end->blob = has_blob ? &blob : NULL;
+    producer_next(&universe->producer, universe->store, end->new_seq);
+    rc = SAP_IO;
+    for (int i = 0; i < TRIES && rc == SAP_IO && (i == 0 || unknown); i++) {
+        was_unknown = was_unknown || unknown;
+        rc = sap_store_run(universe->store, SAP_STORE_GUARDED, end_letter_body, end, &unknown);
+    }
+    end->blob = NULL;
+    /* The run of unknown outcome has done it, or somebody else meanwhile. */
+    return rc == SAP_NOTFOUND && was_unknown ? SAP_OK : rc;
+}
+
+static int end_letter(SapUniverse *universe, const char *world, uint64_t height,
+                      const uint8_t seq[UNIVERSE_SEQ], bool replay)
+{
+    LetterEnd end = {.universe = universe, .replay = replay};
+    if (universe == NULL || seq == NULL) {
+        return SAP_ERROR;
+    }
     int rc = universe_name_set(&end.world, world);
     if (rc != SAP_OK) {
         return rc;
     }
     memcpy(end.old_seq, seq, sizeof end.old_seq);
     row_key_dlq(&end.key, universe->number, &end.world, height, seq);
-    rc = read_blob(universe, &end.key, &blob, &has_blob);
-    if (rc != SAP_OK) {
-        return rc;
-    }
-    end.blob = has_blob ? &blob : NULL;
-    producer_next(&universe->producer, universe->store, end.new_seq);
-    rc = SAP_IO;
-    for (int i = 0; i < TRIES && rc == SAP_IO && (i == 0 || unknown); i++) {
-        was_unknown = was_unknown || unknown;
-        rc = sap_store_run(universe->store, SAP_STORE_GUARDED, end_letter_body, &end, &unknown);
-    }
-    if (rc == SAP_NOTFOUND && was_unknown) {
-        rc = SAP_OK; /* the run of unknown outcome has done it, or somebody else meanwhile */
-    }
+    universe_enter(universe);
+    rc = run_letter_end(&end);
     if (rc == SAP_OK) {
         counter_add(replay ? universe->meters.replayed : universe->meters.dropped, 1);
         LOG_EVENT(universe->meters.log, LOG_LEVEL_INFO,
@@ -304,17 +314,6 @@ static int end_letter(SapUniverse *universe, const char *world, uint64_t height,
                   LOG_STR("world", end.world.text), LOG_U64("height", height),
                   LOG_HEX("seq", seq, UNIVERSE_SEQ));
     }
-    return rc;
-}
-
-static int call_end_letter(SapUniverse *universe, const char *world, uint64_t height,
-                           const uint8_t seq[UNIVERSE_SEQ], bool replay)
-{
-    if (universe == NULL || seq == NULL) {
-        return SAP_ERROR;
-    }
-    universe_enter(universe);
-    int rc = end_letter(universe, world, height, seq, replay);
     universe_leave(universe);
     return rc;
 }
@@ -322,11 +321,11 @@ static int call_end_letter(SapUniverse *universe, const char *world, uint64_t he
 int sap_dead_letter_replay(SapUniverse *universe, const char *world, uint64_t height,
                            const uint8_t seq[32])
 {
-    return call_end_letter(universe, world, height, seq, true);
+    return end_letter(universe, world, height, seq, true);
 }
 
 int sap_dead_letter_drop(SapUniverse *universe, const char *world, uint64_t height,
                          const uint8_t seq[32])
 {
-    return call_end_letter(universe, world, height, seq, false);
+    return end_letter(universe, world, height, seq, false);
 }

@@ -67,10 +67,11 @@ static int next_assigned(SapStoreTxn *txn, uint32_t universe, RowKey *from,
     return SAP_OK;
 }
 
-/* Since when a worker has been missed. */
+/* Since when a worker has been missed. NULL: too many others are missed; when they have lost what they
+ * had, it is this one's turn. */
 static AbsentWorker *absent_place(Orchestrator *orchestrator, const UniverseName *worker)
 {
-    AbsentWorker *free_place = &orchestrator->absent[0];
+    AbsentWorker *free_place = NULL;
     for (uint32_t i = 0; i < ABSENT_WORKERS; i++) {
         AbsentWorker *place = &orchestrator->absent[i];
         if (place->since_ns != 0 && universe_name_equal(&place->name, worker)) {
@@ -80,25 +81,33 @@ static AbsentWorker *absent_place(Orchestrator *orchestrator, const UniverseName
             free_place = place;
         }
     }
-    free_place->name = *worker;
-    free_place->since_ns = 0;
+    if (free_place != NULL) {
+        free_place->name = *worker;
+    }
     return free_place;
 }
 
-/* Worlds assigned to it, appended as UniverseName. */
+/* The next worlds assigned to it, appended as UniverseName. *from moves behind them; len 0: at the first. */
 static int list_assigned(SapStoreTxn *txn, uint32_t universe, const UniverseName *worker,
-                         Buf *worlds)
+                         RowKey *from, Buf *worlds)
 {
     UniverseName first = {.len = 1, .text = "a"};
-    RowKey from;
+    RowKey prefix;
     RowKey to;
     SapStoreRange range;
     const SapStoreRow *rows = NULL;
     uint32_t count = 0;
-    row_key_assigned(&from, universe, worker, &first);
-    from.len -= first.len + 2;
-    row_range(&from, &to, &range);
+    row_key_assigned(&prefix, universe, worker, &first);
+    prefix.len -= first.len + 2;
+    row_range(&prefix, &to, &range);
+    if (from->len > 0) {
+        range.from = from->bytes;
+        range.from_len = from->len;
+    }
     int rc = sap_store_scan(txn, &range, false, WORLDS_AT_ONCE, &rows, &count);
+    if (rc == SAP_OK && count > 0) {
+        row_key_after(from, &rows[count - 1]);
+    }
     for (uint32_t i = 0; rc == SAP_OK && i < count; i++) {
         WitUniverseDbi23AssignedKey key;
         UniverseName world;
@@ -135,7 +144,8 @@ static int revoke_body(SapStoreTxn *store_txn, void *ctx)
     int rc = universe_txn_start(&txn, store_txn, PARTY_ORCHESTRATOR, guards, 2, NULL, 0);
     rc = rc == SAP_OK ? role_check(&worker->orchestrator.role, store_txn) : rc;
     rc = rc == SAP_OK ? assignment_get(store_txn, universe, revocation->world, &assigned) : rc;
-    if (rc != SAP_OK || !universe_name_equal(&assigned, revocation->absent)) {
+    bool damaged = rc == SAP_CORRUPT;
+    if (!damaged && (rc != SAP_OK || !universe_name_equal(&assigned, revocation->absent))) {
         return rc == SAP_NOTFOUND ? SAP_OK : rc;
     }
     rc = universe_del(&txn, &guards[0].key);
@@ -143,6 +153,16 @@ static int revoke_body(SapStoreTxn *store_txn, void *ctx)
     rc = rc == SAP_OK ? universe_del(&txn, &key) : rc;
     row_key_ready(&key, universe, 0, revocation->hint_seq, revocation->world);
     rc = rc == SAP_OK || rc == SAP_NOTFOUND ? universe_put(&txn, &key, (Slice){"", 0}) : rc;
+    return rc;
+}
+
+/* A world whose row is damaged is passed over. */
+static int passed(const SapWorker *worker, int rc, const UniverseName *world)
+{
+    if (rc == SAP_CORRUPT) {
+        worker_note_damage(worker, "a row of meta or lease", world);
+        return SAP_OK;
+    }
     return rc;
 }
 
@@ -157,7 +177,7 @@ static int handle_absent(SapWorker *worker, const UniverseName *absent, const Bu
                    absent->text);
     for (size_t i = 0; rc == SAP_OK && i < worlds->len / sizeof *all; i++) {
         if (!revoke) {
-            rc = world_note_free(worker->universe, &all[i], reason);
+            rc = passed(worker, world_note_free(worker->universe, &all[i], reason), &all[i]);
             continue;
         }
         Revocation revocation = {.worker = worker, .absent = absent, .world = &all[i]};
@@ -169,34 +189,45 @@ static int handle_absent(SapWorker *worker, const UniverseName *absent, const Bu
     return rc;
 }
 
-/* One worker that has assignments. */
-static int check_assigned_worker(SapWorker *worker, const UniverseName *name, bool *busy_out)
+/* Whether the worker is gone, and if so the next of its worlds. */
+static int look_for_worker(const SapWorker *worker, const UniverseName *name, RowKey *from,
+                           Buf *worlds, bool *absent_out)
 {
-    Orchestrator *orchestrator = &worker->orchestrator;
-    AbsentWorker *place = absent_place(orchestrator, name);
-    uint64_t now_ns = clock_boot_ns(worker->universe->clock);
     uint8_t nonce[UNIVERSE_NONCE];
     bool has_module = false;
     SapStoreTxn *txn = NULL;
-    Buf worlds = {0};
     int rc = sap_store_begin(worker->universe->store, SAP_STORE_READ_NEWEST, &txn);
-    rc = rc == SAP_OK ? session_find(&worker->session, txn, name, NULL, nonce, &has_module) : rc;
-    bool absent = rc == SAP_NOTFOUND;
-    rc = absent ? list_assigned(txn, worker->universe->number, name, &worlds) : rc;
+    rc = rc == SAP_OK ? session_find(&worker->session, txn, name, NULL, 0, nonce, &has_module) : rc;
+    *absent_out = rc == SAP_NOTFOUND;
+    rc = *absent_out ? list_assigned(txn, worker->universe->number, name, from, worlds) : rc;
     sap_store_abort(txn);
-    if (rc == SAP_OK && absent) {
-        bool known = place->since_ns != 0;
-        place->since_ns = known ? place->since_ns : now_ns;
-        bool revoke = now_ns - place->since_ns >= ABSENT_NS;
-        if (!known || revoke) {
-            rc = handle_absent(worker, name, &worlds, revoke);
-            *busy_out = *busy_out || revoke;
-        }
-        if (rc == SAP_OK && revoke && worlds.len / sizeof(UniverseName) < WORLDS_AT_ONCE) {
-            place->since_ns = 0; /* it has none left: the place is free */
-        }
-    } else if (rc == SAP_OK) {
-        place->since_ns = 0;
+    return rc;
+}
+
+/* One worker that has assignments. It is forgotten when it has none. */
+static int check_assigned_worker(SapWorker *worker, const UniverseName *name, bool *busy_out)
+{
+    AbsentWorker *place = absent_place(&worker->orchestrator, name);
+    uint64_t now_ns = clock_boot_ns(worker->universe->clock);
+    RowKey from = {.len = 0};
+    Buf worlds = {0};
+    bool absent = false;
+    if (place == NULL) {
+        return SAP_OK;
+    }
+    int rc = look_for_worker(worker, name, &from, &worlds, &absent);
+    bool known = place->since_ns != 0;
+    uint64_t since_ns = known ? place->since_ns : now_ns;
+    bool revoke = absent && now_ns - since_ns >= ABSENT_NS;
+    bool handles = absent && (!known || revoke);
+    while (rc == SAP_OK && handles && worlds.len > 0) {
+        rc = handle_absent(worker, name, &worlds, revoke);
+        buf_clear(&worlds);
+        rc = rc == SAP_OK ? look_for_worker(worker, name, &from, &worlds, &absent) : rc;
+    }
+    if (rc == SAP_OK) {
+        place->since_ns = absent && !revoke ? since_ns : 0;
+        *busy_out = *busy_out || revoke;
     }
     buf_release(&worlds);
     return rc;
@@ -241,8 +272,12 @@ static int find_new_module(SapStoreTxn *txn, uint32_t universe, NewModule *modul
         rc = sap_store_scan(txn, &range, false, METAS_AT_ONCE, &rows, &count);
         for (uint32_t i = 0; rc == SAP_OK && i < count; i++) {
             WitUniverseDbi43ModulesKey key;
-            rc = row_decode_code(wit_universe_dbi43_modules_value_decode(
-                rows[i].val, rows[i].val_len, &module_out->val, NULL));
+            rc = wit_universe_dbi43_modules_value_decode(rows[i].val, rows[i].val_len,
+                                                         &module_out->val, NULL);
+            if (rc == SAP_INVALID) { /* damaged: nobody is resumed for it */
+                rc = SAP_OK;
+                continue;
+            }
             if (rc != SAP_OK || module_out->val.resumed) {
                 if (rc == SAP_OK) {
                     wit_universe_dbi43_modules_value_free(&module_out->val);
@@ -313,10 +348,9 @@ static int list_candidates(SapWorker *worker, const NewModule *module, Buf *worl
     int rc = sap_store_begin(worker->universe->store, SAP_STORE_READ_NEWEST, &txn);
     rc = rc == SAP_OK ? sap_store_scan(txn, &range, false, METAS_AT_ONCE, &rows, &count) : rc;
     for (uint32_t i = 0; rc == SAP_OK && i < count; i++) {
-        UniverseName world;
+        UniverseName world = {.len = 0};
         bool candidate = false;
-        rc = is_candidate(&rows[i], module, &world, &candidate);
-        rc = rc == SAP_CORRUPT ? SAP_OK : rc; /* whoever looks at that world finds the damage */
+        rc = passed(worker, is_candidate(&rows[i], module, &world, &candidate), &world);
         rc = rc == SAP_OK && candidate ? buf_append(worlds, &world, sizeof world) : rc;
     }
     if (rc == SAP_OK && count > 0) {
@@ -360,6 +394,7 @@ static int resume_for_module(SapWorker *worker, NewModule *module, bool *busy_ou
     for (size_t i = 0; rc == SAP_OK && i < worlds.len / sizeof *all; i++) {
         bool resumed = false;
         rc = world_resume_for(worker->universe, &all[i], &module->name, module->version, &resumed);
+        rc = passed(worker, rc, &all[i]);
         counter_add(meters_of(worker)->resumed, resumed);
         if (resumed) {
             LOG_EVENT(meters_of(worker)->log, LOG_LEVEL_INFO, "universe.resumed",

@@ -13,12 +13,13 @@ enum { EXPIRED_AT_ONCE = 32, DRAINED_AT_ONCE = 64, BLOBS_AT_ONCE = 16 };
 
 #define PASS_NS    UINT64_C(500000000)
 #define COLLECT_NS UINT64_C(3600000000000)
+#define DAMAGED_NS UINT64_C(3600000000000)
 
 /* ---- Rows that have expired ------------------------------------------------------------------ */
 
 typedef struct ExpiredRow {
     RowKey expiry;
-    RowKey named;
+    RowKey named; /* table 0: the expiry row is damaged, and only that goes */
 } ExpiredRow;
 
 typedef struct Expired {
@@ -33,6 +34,9 @@ typedef struct Expired {
 static int decode_expiry(const SapStoreRow *row, ExpiredRow *out)
 {
     WitUniverseDbi41ExpiryValue val;
+    out->named = (RowKey){.table = 0};
+    out->expiry = (RowKey){.table = WIT_DBI_EXPIRY, .len = row->key_len};
+    memcpy(out->expiry.bytes, row->key, row->key_len);
     int rc =
         row_decode_code(wit_universe_dbi41_expiry_value_decode(row->val, row->val_len, &val, NULL));
     if (rc != SAP_OK) {
@@ -42,8 +46,6 @@ static int decode_expiry(const SapStoreRow *row, ExpiredRow *out)
     if (rc == SAP_OK) {
         out->named = (RowKey){.table = val.table, .len = val.key.len};
         memcpy(out->named.bytes, val.key.data, val.key.len);
-        out->expiry = (RowKey){.table = WIT_DBI_EXPIRY, .len = row->key_len};
-        memcpy(out->expiry.bytes, row->key, row->key_len);
     }
     wit_universe_dbi41_expiry_value_free(&val);
     return rc;
@@ -75,7 +77,13 @@ static int read_expired(SapStoreTxn *txn, Expired *expired, uint64_t *oldest_out
     return rc;
 }
 
-/* When the row that is named expires. */
+/* Whether rows of the table expire by themselves. */
+static bool expires(const RowKey *key)
+{
+    return key->table == WIT_DBI_IDEM || key->table == WIT_DBI_REPLY;
+}
+
+/* When the row that is named expires; one that is damaged at once. */
 static int read_expiry(SapStoreTxn *txn, const RowKey *key, uint64_t *expires_out)
 {
     Slice val = {0};
@@ -90,28 +98,28 @@ static int read_expiry(SapStoreTxn *txn, const RowKey *key, uint64_t *expires_ou
             *expires_out = row.expires_ns;
             wit_universe_dbi25_idem_value_free(&row);
         }
-    } else if (key->table == WIT_DBI_REPLY) {
+    } else {
         WitUniverseDbi26ReplyValue row;
         rc = wit_universe_dbi26_reply_value_decode(val.data, val.len, &row, NULL);
         if (rc == SAP_OK) {
             *expires_out = row.expires_ns;
             wit_universe_dbi26_reply_value_free(&row);
         }
-    } else {
-        return SAP_CORRUPT; /* nothing else expires */
     }
-    return row_decode_code(rc);
+    if (rc == SAP_INVALID) {
+        *expires_out = 0;
+        rc = SAP_OK;
+    }
+    return rc;
 }
 
-static int expire_row(const Expired *expired, UniverseTxn *txn, const ExpiredRow *row)
+static int expire_row(Expired *expired, UniverseTxn *txn, const ExpiredRow *row)
 {
     uint64_t expires_ns = 0;
-    int rc = read_expiry(txn->txn, &row->named, &expires_ns);
-    if (rc == SAP_CORRUPT) { /* damaged, or of a newer version: it stays */
-        return SAP_OK;
-    }
+    int rc = expires(&row->named) ? read_expiry(txn->txn, &row->named, &expires_ns) : SAP_NOTFOUND;
     if (rc == SAP_OK && expires_ns <= expired->now_ns) {
         rc = universe_del(txn, &row->named);
+        expired->deleted += rc == SAP_OK;
     }
     if (rc != SAP_OK && rc != SAP_NOTFOUND) {
         return rc;
@@ -133,7 +141,7 @@ static int expire_body(SapStoreTxn *store_txn, void *ctx)
     uint32_t count = 0;
     role_guard(expired->role, &guards[count++]);
     for (uint32_t i = 0; i < expired->count; i++) {
-        if (!is_drain(&expired->rows[i])) {
+        if (expires(&expired->rows[i].named)) {
             guards[count++] = (UniverseGuard){expired->rows[i].named, true};
         }
     }
@@ -143,13 +151,46 @@ static int expire_body(SapStoreTxn *store_txn, void *ctx)
     for (uint32_t i = 0; rc == SAP_OK && i < expired->count; i++) {
         if (!is_drain(&expired->rows[i])) {
             rc = expire_row(expired, &txn, &expired->rows[i]);
-            expired->deleted += rc == SAP_OK;
         }
     }
     return rc;
 }
 
 /* ---- Deleted worlds -------------------------------------------------------------------------- */
+
+/* A world that cannot be emptied, because a row of it is damaged, is tried again later. */
+typedef struct Postponed {
+    const ExpiredRow *row;
+    RowKey later;
+} Postponed;
+
+static int postpone_drain_body(SapStoreTxn *store_txn, void *ctx)
+{
+    const Postponed *postponed = (const Postponed *)ctx;
+    const RowKey *named = &postponed->row->named;
+    WitUniverseDbi41ExpiryValue fields = {named->table, lend_bytes(named->bytes, named->len)};
+    UniverseTxn txn;
+    UniverseGuard guard = {*named, false};
+    Buf val = {0};
+    int rc = universe_txn_start(&txn, store_txn, PARTY_REAPER, &guard, 1, NULL, 0);
+    rc = rc == SAP_OK ? wit_universe_dbi41_expiry_value_encode(&fields, &val, NULL) : rc;
+    rc = rc == SAP_OK ? universe_del(&txn, &postponed->row->expiry) : rc;
+    rc = rc == SAP_OK ? universe_put(&txn, &postponed->later, (Slice){val.data, val.len}) : rc;
+    buf_release(&val);
+    return rc == SAP_NOTFOUND ? SAP_OK : rc;
+}
+
+static int postpone_drain(SapWorker *worker, const ExpiredRow *row, const UniverseName *world)
+{
+    SapUniverse *universe = worker->universe;
+    Postponed postponed = {.row = row};
+    uint8_t seq[UNIVERSE_SEQ];
+    worker_note_damage(worker, "a row of a deleted world", world);
+    producer_next(&universe->producer, universe->store, seq);
+    row_key_expiry(&postponed.later, universe->number,
+                   sap_store_lease_ns(universe->store) + DAMAGED_NS, seq);
+    return sap_store_run(universe->store, SAP_STORE_GUARDED, postpone_drain_body, &postponed, NULL);
+}
 
 static int forget_drain_body(SapStoreTxn *store_txn, void *ctx)
 {
@@ -176,7 +217,10 @@ static int drain_world(SapWorker *worker, ExpiredRow *row, bool *busy_out)
     universe_name_copy(&world, &key.world);
     wit_universe_dbi21_world_meta_key_free(&key);
     rc = world_drain_some(worker->universe, &world, DRAINED_AT_ONCE, &drained, &done);
-    *busy_out = *busy_out || !done;
+    *busy_out = *busy_out || (rc == SAP_OK && !done);
+    if (rc == SAP_CORRUPT) {
+        return postpone_drain(worker, row, &world);
+    }
     if (rc == SAP_ERROR || rc == SAP_NOTFOUND) { /* it is not deleted any more */
         done = true;
         rc = SAP_OK;

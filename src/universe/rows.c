@@ -409,6 +409,15 @@ void row_key_ready(RowKey *key, uint32_t universe, uint8_t priority,
     end_key(key, &buf, wit_universe_dbi39_ready_key_encode(&fields, &buf, NULL));
 }
 
+void row_key_priority(RowKey *key, uint32_t universe, uint8_t priority)
+{
+    enum { SHARD = 0 };
+    Buf buf = start_key(key, WIT_DBI_READY);
+    int rc = buf_append_u32be(&buf, universe);
+    rc = rc == SAP_OK ? buf_append_u8(&buf, SHARD) : rc;
+    end_key(key, &buf, rc == SAP_OK ? buf_append_u8(&buf, priority) : rc);
+}
+
 void row_key_module(RowKey *key, uint32_t universe, const UniverseName *name, uint64_t version)
 {
     Buf buf = start_key(key, WIT_DBI_MODULES);

@@ -97,6 +97,8 @@ void row_key_dlq(RowKey *key, uint32_t universe, const UniverseName *world, uint
                  const uint8_t seq[UNIVERSE_SEQ]);
 void row_key_ready(RowKey *key, uint32_t universe, uint8_t priority,
                    const uint8_t seq[UNIVERSE_SEQ], const UniverseName *world);
+/* Below all keys of hints of that priority, and above those of higher ones. */
+void row_key_priority(RowKey *key, uint32_t universe, uint8_t priority);
 void row_key_module(RowKey *key, uint32_t universe, const UniverseName *name, uint64_t version);
 void row_key_assigned(RowKey *key, uint32_t universe, const UniverseName *worker,
                       const UniverseName *world);

@@ -49,8 +49,10 @@ static int check_own_row(const Session *session, SapStoreTxn *txn, const RowKey 
     if (rc != SAP_OK) {
         return rc == SAP_NOTFOUND ? SAP_FENCED : rc;
     }
-    rc =
-        row_decode_code(wit_universe_dbi17_sessions_value_decode(val.data, val.len, row_out, NULL));
+    rc = wit_universe_dbi17_sessions_value_decode(val.data, val.len, row_out, NULL);
+    if (rc == SAP_INVALID) {
+        return SAP_FENCED; /* damaged: nobody takes it for alive */
+    }
     if (rc == SAP_OK && memcmp(row_out->nonce.data, session->nonce, UNIVERSE_NONCE) != 0) {
         wit_universe_dbi17_sessions_value_free(row_out);
         return SAP_FENCED;
@@ -124,7 +126,7 @@ int session_is_alive(const Session *asking, SapStoreTxn *txn, const UniverseName
     SessionRow row;
     row_key_session(&key, asking->universe, worker);
     int rc = session_row_get(txn, &key, &row);
-    if (rc != SAP_OK && rc != SAP_NOTFOUND) {
+    if (rc != SAP_OK && rc != SAP_NOTFOUND && rc != SAP_CORRUPT) {
         return rc;
     }
     *alive_out = rc == SAP_OK && memcmp(row.nonce, nonce, UNIVERSE_NONCE) == 0 &&
@@ -132,12 +134,14 @@ int session_is_alive(const Session *asking, SapStoreTxn *txn, const UniverseName
     return SAP_OK;
 }
 
-/* Whether one of the modules has the name. */
-static bool has_module(const WitUniverseListModuleRef *modules, const UniverseName *name)
+/* Whether one of the modules has the name, and the version if that is not 0. */
+static bool has_module(const WitUniverseListModuleRef *modules, const UniverseName *name,
+                       uint64_t version)
 {
     for (uint32_t i = 0; i < modules->count; i++) {
         const CodecBytes *other = &modules->items[i].name;
-        if (other->len == name->len && memcmp(other->data, name->text, name->len) == 0) {
+        if (other->len == name->len && memcmp(other->data, name->text, name->len) == 0 &&
+            (version == 0 || version == modules->items[i].version)) {
             return true;
         }
     }
@@ -145,7 +149,7 @@ static bool has_module(const WitUniverseListModuleRef *modules, const UniverseNa
 }
 
 int session_find(const Session *asking, SapStoreTxn *txn, const UniverseName *worker,
-                 const UniverseName *module, uint8_t nonce_out[UNIVERSE_NONCE],
+                 const UniverseName *module, uint64_t version, uint8_t nonce_out[UNIVERSE_NONCE],
                  bool *has_module_out)
 {
     RowKey key;
@@ -153,15 +157,14 @@ int session_find(const Session *asking, SapStoreTxn *txn, const UniverseName *wo
     WitUniverseDbi17SessionsValue row;
     row_key_session(&key, asking->universe, worker);
     int rc = universe_get(txn, &key, &val);
-    rc = rc == SAP_OK ? row_decode_code(
-                            wit_universe_dbi17_sessions_value_decode(val.data, val.len, &row, NULL))
-                      : rc;
+    rc =
+        rc == SAP_OK ? wit_universe_dbi17_sessions_value_decode(val.data, val.len, &row, NULL) : rc;
     if (rc != SAP_OK) {
-        return rc;
+        return rc == SAP_INVALID ? SAP_NOTFOUND : rc;
     }
     bool alive = session_has_time(asking, row.expires_ns);
     memcpy(nonce_out, row.nonce.data, UNIVERSE_NONCE);
-    *has_module_out = module != NULL && has_module(&row.modules, module);
+    *has_module_out = module != NULL && has_module(&row.modules, module, version);
     wit_universe_dbi17_sessions_value_free(&row);
     return alive ? SAP_OK : SAP_NOTFOUND;
 }
@@ -188,7 +191,8 @@ static int end_body(SapStoreTxn *store_txn, void *ctx)
     if (rc == SAP_NOTFOUND || other) {
         return SAP_OK;
     }
-    return rc == SAP_OK ? universe_del(&txn, &guard.key) : rc;
+    bool damaged = rc == SAP_CORRUPT && end->nonce == NULL;
+    return rc == SAP_OK || damaged ? universe_del(&txn, &guard.key) : rc;
 }
 
 int session_end(Session *session)

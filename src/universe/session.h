@@ -61,9 +61,10 @@ int session_void_all(SapStore *store, uint32_t universe);
 bool session_may_work(const Session *session);
 
 /* The nonce of the worker's session if it is alive, and, with a name of a module, whether it has that
- * module. SAP_NOTFOUND: no such worker is alive. */
+ * module (version 0: any). SAP_NOTFOUND: no such worker is alive. A session whose row is damaged is not:
+ * it cannot be renewed. */
 int session_find(const Session *asking, SapStoreTxn *txn, const UniverseName *worker,
-                 const UniverseName *module, uint8_t nonce_out[UNIVERSE_NONCE],
+                 const UniverseName *module, uint64_t version, uint8_t nonce_out[UNIVERSE_NONCE],
                  bool *has_module_out);
 
 /* Whether a session that expires then is alive, with the renewal that others wait in addition. */

@@ -35,6 +35,7 @@ enum {
 
 #define DEFAULT_MEMORY (UINT64_C(256) << 20)
 #define NS_PER_MS      UINT64_C(1000000)
+#define STUCK_CHECK_NS UINT64_C(1000000000)
 
 OPTIONS_LAYOUT(SapWorkerOptions, max_memory, max_memory);
 
@@ -98,7 +99,7 @@ void universe_poke(SapUniverse *universe)
     store_poke(universe->store);
 }
 
-/* ---- Opening and closing --------------------------------------------------------------------- */
+/* ---- Opening --------------------------------------------------------------------------------- */
 
 static uint32_t or_default(uint32_t given, uint32_t otherwise)
 {
@@ -179,6 +180,7 @@ int sap_worker_open(SapUniverse *universe, const SapWorkerOptions *options, SapW
     if (rc != SAP_OK) {
         goto free_worker;
     }
+    count_worker(universe, 1); /* from here on the universe is not closed */
     rc = start_session(worker, all.name);
     if (rc != SAP_OK) {
         goto release_session;
@@ -186,11 +188,11 @@ int sap_worker_open(SapUniverse *universe, const SapWorkerOptions *options, SapW
     serving_init(worker);
     LOG_EVENT(universe->meters.log, LOG_LEVEL_INFO, "universe.worker_started",
               LOG_STR("worker", worker->session.worker.text));
-    count_worker(universe, 1);
     *worker_out = worker;
     return SAP_OK;
 
 release_session:
+    count_worker(universe, -1);
     session_release(&worker->session);
     hot_release(&worker->hot);
 free_worker:
@@ -281,55 +283,6 @@ void worker_abandon(SapWorker *worker)
     mem_free(MEM_UNIVERSE, worker, sizeof *worker);
 }
 
-static int release_all(SapWorker *worker)
-{
-    uint64_t mark = 0;
-    int rc = SAP_OK;
-    while (rc == SAP_OK && worker->hot.newest != NULL) {
-        HotWorld *world = worker->hot.newest;
-        rc = lease_release(&world->lease, &mark);
-        worker->stats.released += rc == SAP_OK;
-        rc = rc == SAP_FENCED ? SAP_OK : rc;
-        if (rc == SAP_OK) {
-            worker_drop(worker, world);
-        }
-    }
-    rc = rc == SAP_OK && worker->orchestrator.role.lease.epoch != 0
-             ? lease_release(&worker->orchestrator.role.lease, &mark)
-             : rc;
-    rc = (rc == SAP_OK || rc == SAP_FENCED) && worker->reaper.role.lease.epoch != 0
-             ? lease_release(&worker->reaper.role.lease, &mark)
-             : rc;
-    return rc == SAP_OK || rc == SAP_FENCED ? session_end(&worker->session) : rc;
-}
-
-int sap_worker_close(SapWorker *worker)
-{
-    if (worker == NULL) {
-        return SAP_OK;
-    }
-    if (atomic_load(&worker->stepping)) {
-        return SAP_BUSY; /* a handler closes its own worker */
-    }
-    /* What runs now will not be committed. */
-    while (worker->running.first != NULL) {
-        worker_drop(worker, worker->running.first);
-    }
-    free_lost(worker);
-    if (worker->lost.count > 0) {
-        return SAP_BUSY;
-    }
-    int settled = batch_settle(worker);
-    bool gives_back = settled == SAP_OK && session_may_work(&worker->session) &&
-                      worker->batch_state != BATCH_UNKNOWN;
-    int rc = gives_back ? release_all(worker) : settled;
-    LOG_EVENT(worker->universe->meters.log, LOG_LEVEL_INFO, "universe.worker_closed",
-              LOG_STR("worker", worker->session.worker.text), LOG_U64("steps", worker->stats.steps),
-              LOG_I64("code", rc));
-    worker_abandon(worker);
-    return rc;
-}
-
 int sap_worker_renew(SapWorker *worker)
 {
     if (worker == NULL) {
@@ -376,17 +329,65 @@ void worker_fence(SapWorker *worker, HotWorld *world)
     worker_drop(worker, world);
 }
 
-int worker_give_back(SapWorker *worker, HotWorld *world)
+static int uncount_body(SapStoreTxn *store_txn, void *ctx)
+{
+    HotWorld *world = (HotWorld *)ctx;
+    WriteSet *sets[1] = {&world->writes};
+    UniverseTxn txn;
+    UniverseGuard guard = {world->lease.key, true};
+    int rc = universe_txn_start(&txn, store_txn, PARTY_HOLDER, &guard, 1, NULL, 0);
+    rc = rc == SAP_OK ? lease_stands(&world->lease, store_txn) : rc;
+    return rc == SAP_OK ? writes_apply(sets, 1, &txn) : rc;
+}
+
+/* Gives back the lease of a world. One that has begun an item and not ended it, because its commit failed
+ * or nobody waited for it, has not ended its process. */
+static int release_world(SapWorker *worker, HotWorld *world)
 {
     uint64_t mark = 0;
-    int rc = lease_release(&world->lease, &mark);
+    int rc = SAP_OK;
+    if (world->begun) {
+        writes_clear(&world->writes);
+        rc = cycle_write_attempt(world, false);
+        rc = rc == SAP_OK ? sap_store_run(worker->universe->store, SAP_STORE_GUARDED, uncount_body,
+                                          world, NULL)
+                          : rc;
+        writes_clear(&world->writes);
+    }
+    rc = rc == SAP_OK ? lease_release(&world->lease, &mark) : rc;
+    if (rc == SAP_OK) {
+        worker->mark = mark; /* it comes after what was committed */
+        worker->stats.released++;
+        counter_add(meters_of(worker)->released, 1);
+    }
+    return rc;
+}
+
+int worker_give_back(SapWorker *worker, HotWorld *world)
+{
+    int rc = release_world(worker, world);
     if (rc == SAP_OK || rc == SAP_FENCED) {
-        worker->stats.released += rc == SAP_OK;
-        counter_add(worker->universe->meters.released, rc == SAP_OK);
         worker_drop(worker, world);
         return SAP_OK;
     }
     return rc;
+}
+
+void worker_note_damage(const SapWorker *worker, const char *what, const UniverseName *world)
+{
+    LOG_EVENT(meters_of(worker)->log, LOG_LEVEL_ERROR, "universe.damaged", LOG_STR("what", what),
+              LOG_STR("world", world == NULL ? "" : world->text));
+}
+
+bool worker_lost(SapWorker *worker, HotWorld *world, int rc)
+{
+    if (rc == SAP_CORRUPT) {
+        worker_note_damage(worker, "a row of meta, lease or head", &world->lease.name);
+    } else if (rc != SAP_FENCED && rc != SAP_NOTFOUND) {
+        return false;
+    }
+    worker_fence(worker, world);
+    return true;
 }
 
 int worker_pause(SapWorker *worker, HotWorld *world, const char *reason)
@@ -400,16 +401,14 @@ int worker_pause(SapWorker *worker, HotWorld *world, const char *reason)
         .failed_version = failed ? module_version(world->module) : 0,
     };
     int rc = world_change_held(worker->universe, &world->lease, &change);
-    if (rc != SAP_OK && rc != SAP_FENCED && rc != SAP_NOTFOUND) {
-        return rc;
+    if (rc != SAP_OK) {
+        return worker_lost(worker, world, rc) ? SAP_OK : rc;
     }
-    if (rc == SAP_OK) {
-        worker->stats.paused++;
-        counter_add(worker->universe->meters.paused, 1);
-        LOG_EVENT(worker->universe->meters.log, LOG_LEVEL_ERROR, "universe.paused",
-                  LOG_STR("world", world->lease.name.text), LOG_U64("epoch", world->lease.epoch),
-                  LOG_U64("height", world->head.height), LOG_STR("reason", reason));
-    }
+    worker->stats.paused++;
+    counter_add(worker->universe->meters.paused, 1);
+    LOG_EVENT(worker->universe->meters.log, LOG_LEVEL_ERROR, "universe.paused",
+              LOG_STR("world", world->lease.name.text), LOG_U64("epoch", world->lease.epoch),
+              LOG_U64("height", world->head.height), LOG_STR("reason", reason));
     worker_drop(worker, world);
     return SAP_OK;
 }
@@ -460,15 +459,12 @@ static int attend(SapWorker *worker, HotWorld *world)
     }
     int rc = note_world(worker, world, WIT_UNIVERSE_WORLD_STATUS_ACTIVE,
                         world->waits ? world->reason : "");
-    if (rc == SAP_FENCED || rc == SAP_NOTFOUND) {
-        worker_fence(worker, world);
-        return SAP_OK;
-    }
     if (rc == SAP_OK) {
         hot_list_remove(&worker->attention, world);
         world->state_now = HOT_IDLE;
+        return SAP_OK;
     }
-    return rc;
+    return worker_lost(worker, world, rc) ? SAP_OK : rc;
 }
 
 static int attend_all(SapWorker *worker)
@@ -487,18 +483,40 @@ static int mark_stuck(SapWorker *worker, HotWorld *world)
     (void)snprintf(reason, sizeof reason, "its handler has run for %" PRIu64 " s",
                    worker->max_handler_ns / (1000 * NS_PER_MS));
     int rc = note_world(worker, world, WIT_UNIVERSE_WORLD_STATUS_STUCK, reason);
-    if (rc == SAP_FENCED || rc == SAP_NOTFOUND) {
-        worker_fence(worker, world);
+    if (rc != SAP_OK) {
+        return worker_lost(worker, world, rc) ? SAP_OK : rc;
+    }
+    worker->stats.stuck++;
+    counter_add(worker->universe->meters.stuck, 1);
+    LOG_EVENT(worker->universe->meters.log, LOG_LEVEL_ERROR, "universe.stuck",
+              LOG_STR("world", world->lease.name.text), LOG_U64("epoch", world->lease.epoch),
+              LOG_U64("height", world->head.height));
+    return SAP_OK;
+}
+
+/* Whether its lease still stands: who pauses, deletes or resumes a stuck world ends what runs. */
+static int check_stuck(SapWorker *worker, HotWorld *world)
+{
+    SapStoreTxn *txn = NULL;
+    int rc = sap_store_begin(worker->universe->store, SAP_STORE_READ_NEWEST, &txn);
+    rc = rc == SAP_OK ? lease_stands(&world->lease, txn) : rc;
+    sap_store_abort(txn);
+    return worker_lost(worker, world, rc) ? SAP_OK : rc;
+}
+
+/* Looks at a handler that runs for too long: first at its time, then every second at its lease. */
+static int check_running(SapWorker *worker, HotWorld *world, uint64_t now_ns)
+{
+    if (!world->is_stuck) {
+        world->checked_ns = now_ns;
+        return now_ns - world->started_ns < worker->max_handler_ns ? SAP_OK
+                                                                   : mark_stuck(worker, world);
+    }
+    if (now_ns - world->checked_ns < STUCK_CHECK_NS) {
         return SAP_OK;
     }
-    if (rc == SAP_OK) {
-        worker->stats.stuck++;
-        counter_add(worker->universe->meters.stuck, 1);
-        LOG_EVENT(worker->universe->meters.log, LOG_LEVEL_ERROR, "universe.stuck",
-                  LOG_STR("world", world->lease.name.text), LOG_U64("epoch", world->lease.epoch),
-                  LOG_U64("height", world->head.height));
-    }
-    return rc;
+    world->checked_ns = now_ns;
+    return check_stuck(worker, world);
 }
 
 /* ---- Jobs ------------------------------------------------------------------------------------ */
@@ -528,17 +546,14 @@ static int collect_jobs(SapWorker *worker)
     uint64_t now_ns = clock_boot_ns(worker->universe->clock);
     for (HotWorld *world = worker->running.first; rc == SAP_OK && world != NULL; world = next) {
         next = world->next;
-        if (worker->executor.poll(worker->executor.ctx, &world->job)) {
-            rc = collect_job(worker, world);
-        } else if (!world->is_stuck && now_ns - world->started_ns >= worker->max_handler_ns) {
-            rc = mark_stuck(worker, world);
-        }
+        bool ended = worker->executor.poll(worker->executor.ctx, &world->job);
+        rc = ended ? collect_job(worker, world) : check_running(worker, world, now_ns);
     }
     gauge_set(meters_of(worker)->running, worker->running.count);
     return rc;
 }
 
-/* How often the process ended while it handled this item is counted before the handler begins. */
+/* How many processes have begun this item and not ended it: counted before the handler begins. */
 typedef struct Attempt {
     const HotWorld *world;
     const uint8_t *seq;
@@ -586,13 +601,17 @@ static int count_attempt(SapWorker *worker, HotWorld *world)
 {
     const InboxItem *item = cycle_first_item(world);
     Attempt attempt = {.world = world};
-    if (item == NULL) {
-        return SAP_OK;
+    if (item == NULL || (world->begun && memcmp(world->begun_seq, item->seq, UNIVERSE_SEQ) == 0)) {
+        return SAP_OK; /* its row counts this process already */
     }
     attempt.seq = item->seq;
     int rc =
         sap_store_run(worker->universe->store, SAP_STORE_GUARDED, attempt_body, &attempt, NULL);
-    world->begun_before = rc == SAP_OK ? attempt.before : 0;
+    if (rc == SAP_OK) {
+        world->begun = true;
+        world->begun_before = attempt.before;
+        memcpy(world->begun_seq, item->seq, UNIVERSE_SEQ);
+    }
     return rc;
 }
 
@@ -612,7 +631,6 @@ static int start_job(SapWorker *worker, HotWorld *world)
 {
     CycleLimits limits = worker->limits;
     int rc = SAP_OK;
-    world->begun_before = 0;
     if (world->careful) {
         limits.steps = 1;
         rc = count_attempt(worker, world);
@@ -620,6 +638,9 @@ static int start_job(SapWorker *worker, HotWorld *world)
     rc = rc == SAP_OK ? cycle_begin(world, worker->universe, &limits) : rc;
     if (rc != SAP_OK) {
         worker_unchoose(worker, world);
+        if (rc == SAP_CORRUPT) {
+            return worker_pause(worker, world, "its lease or its row of attempts is damaged");
+        }
         if (rc == SAP_FENCED) {
             worker_fence(worker, world);
         }
@@ -731,7 +752,7 @@ static int step_worlds(SapWorker *worker, bool *busy_out)
         rc = batch_submit(worker);
     }
     rc = rc == SAP_OK ? attend_all(worker) : rc;
-    rc = rc == SAP_OK && !*busy_out && worker->running.count == 0 ? batch_settle(worker) : rc;
+    rc = rc == SAP_OK && !*busy_out ? batch_settle(worker) : rc;
     return rc == SAP_OK ? give_back_idle(worker) : rc;
 }
 
@@ -819,4 +840,46 @@ int sap_worker_wait_role(SapWorker *worker, SapRole role, uint64_t timeout_ns)
 int sap_worker_wait(SapWorker *worker, uint64_t timeout_ns)
 {
     return sap_worker_wait_role(worker, SAP_ROLE_WORLDS, timeout_ns);
+}
+
+/* ---- Closing --------------------------------------------------------------------------------- */
+
+static int release_all(SapWorker *worker)
+{
+    uint64_t mark = 0;
+    int rc = SAP_OK;
+    while (rc == SAP_OK && worker->hot.newest != NULL) {
+        rc = worker_give_back(worker, worker->hot.newest);
+    }
+    rc = rc == SAP_OK && worker->orchestrator.role.lease.epoch != 0
+             ? lease_release(&worker->orchestrator.role.lease, &mark)
+             : rc;
+    rc = (rc == SAP_OK || rc == SAP_FENCED) && worker->reaper.role.lease.epoch != 0
+             ? lease_release(&worker->reaper.role.lease, &mark)
+             : rc;
+    return rc == SAP_OK || rc == SAP_FENCED ? session_end(&worker->session) : rc;
+}
+
+int sap_worker_close(SapWorker *worker)
+{
+    if (worker == NULL) {
+        return SAP_OK;
+    }
+    if (atomic_load(&worker->stepping)) {
+        return SAP_BUSY; /* a handler closes its own worker */
+    }
+    stop_cycles(worker); /* what runs now will not be committed */
+    free_lost(worker);
+    if (worker->running.count > 0 || worker->lost.count > 0) {
+        return SAP_BUSY;
+    }
+    int settled = batch_settle(worker);
+    bool gives_back = settled == SAP_OK && session_may_work(&worker->session) &&
+                      worker->batch_state != BATCH_UNKNOWN;
+    int rc = gives_back ? release_all(worker) : settled;
+    LOG_EVENT(worker->universe->meters.log, LOG_LEVEL_INFO, "universe.worker_closed",
+              LOG_STR("worker", worker->session.worker.text), LOG_U64("steps", worker->stats.steps),
+              LOG_I64("code", rc));
+    worker_abandon(worker);
+    return rc;
 }

@@ -99,7 +99,9 @@ struct SapWorker {
     HotList ready;
     HotList attention;
     HotList lost;
-    RowKey hint_from;       /* where the next look at the hints begins; len 0: at the first */
+    RowKey hint_from; /* where the next look at the hints begins; len 0: at the first */
+    uint32_t
+        lower_from; /* the priority with which the next look at lower ones begins, if above the first */
     uint64_t hints_version; /* of the last look that began at the first */
     uint64_t retry_at_ns;   /* boot time: a world that waits is tried again, at the earliest */
     SAP_ATOMIC(bool) stepping;
@@ -147,6 +149,11 @@ int batch_settle(SapWorker *worker);
 void worker_drop(SapWorker *worker, HotWorld *world);
 /* The same for one that others have taken. */
 void worker_fence(SapWorker *worker, HotWorld *world);
+/* Whether the code of a transaction says that the world is others' by now, or that its rows are damaged:
+ * then it is forgotten, and the others go on. */
+bool worker_lost(SapWorker *worker, HotWorld *world, int rc);
+/* Logs a row that does not decode. world NULL: nobody knows whose it is. */
+void worker_note_damage(const SapWorker *worker, const char *what, const UniverseName *world);
 /* A world that was chosen does not run after all. */
 void worker_unchoose(SapWorker *worker, HotWorld *world);
 /* A cycle has ended, with or without a commit: its world is idle, or wants attention. */

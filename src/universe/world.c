@@ -226,6 +226,9 @@ static int apply_change(const MetaChange *change, WitUniverseDbi21WorldMetaValue
         return SAP_OK;
     case ACT_NOTE: {
         CodecBytes reason = lend_reason(change->reason);
+        if (!world_status_runs(meta->status)) {
+            return SAP_EXISTS; /* whoever stopped it has said why */
+        }
         if (meta->reason.len == reason.len &&
             memcmp(meta->reason.data, reason.data, reason.len) == 0) {
             return SAP_EXISTS;

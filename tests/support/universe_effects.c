@@ -609,6 +609,7 @@ static void free_party(Party *self)
     adapter_close(self->adapter);
     effect_reaper_release(&self->reaper);
     producer_release(&self->producer);
+    session_release(&self->session);
     mem_free(MEM_UNIVERSE, self, sizeof *self);
 }
 
@@ -626,6 +627,7 @@ static int start_party(void *ctx, const SimulatorProcess *process, SimulatorRole
                           EFFECT_UNIVERSE, name);
     rc = rc == SAP_OK ? producer_init(&self->producer, self->session.nonce) : rc;
     if (rc != SAP_OK) {
+        session_release(&self->session);
         mem_free(MEM_UNIVERSE, self, sizeof *self);
         return rc;
     }

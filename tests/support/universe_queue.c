@@ -42,6 +42,7 @@ void queue_open_on(Queue *queue, SapStore *store)
 
 void queue_close(Queue *queue)
 {
+    session_release(&queue->session);
     EXPECT_RC(sap_universe_close(queue->universe), SAP_OK);
     EXPECT_RC(sap_store_close(queue->store), SAP_OK);
 }

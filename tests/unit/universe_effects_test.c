@@ -296,6 +296,7 @@ static void reboot_with_claim(bool at_most_once, WitUniverseReceiptStatus status
     ck_assert_uint_eq(script.started, 1);
     adapter_close(adapter);
     before = queue.session;
+    session_release(&before);
     EXPECT_RC(
         session_init(&queue.session, queue.store, &queue.clock, NULL, before.universe, "node"),
         SAP_OK);
@@ -472,6 +473,7 @@ START_TEST(rows_of_kinds_go_with_their_sessions)
     ck_assert(served);
     sap_store_abort(txn);
     EXPECT_RC(session_end(&other), SAP_OK);
+    session_release(&other);
     EXPECT_RC(kinds_clear_dead(&queue.session, 10), SAP_OK);
     ck_assert_uint_eq(queue_rows_of(&queue, WIT_DBI_KINDS), 1);
     queue_close(&queue);

@@ -192,6 +192,7 @@ static void run_on(int bed)
     atomic_store_full(&outside.stopping, true);
     for (int i = 0; i < ROLES; i++) {
         pthread_join(roles[i].thread, NULL);
+        session_release(&roles[i].session);
     }
     for (uint32_t i = 1; i <= EFFECTS; i++) {
         EXPECT(relaxed_load(&outside.calls[i]) == 1, "effect %u was called %" PRIu64 " times", i,
