@@ -80,7 +80,7 @@ typedef struct HeldChange {
     const uint8_t *failed_seq;
     uint64_t failed_version;
 } HeldChange;
-int world_change_held(SapUniverse *universe, const Lease *lease, const HeldChange *change);
+int world_change_held(SapUniverse *universe, const Lease *lease, const HeldChange *held);
 
 /* Says in the meta row of a world that nobody holds why it does not run. Does nothing if it is held, or
  * says so already. */

@@ -196,6 +196,7 @@ static int apply_change(const MetaChange *change, WitUniverseDbi21WorldMetaValue
         meta->status = change->act == ACT_PAUSE ? WIT_UNIVERSE_WORLD_STATUS_PAUSED
                                                 : WIT_UNIVERSE_WORLD_STATUS_DELETED;
         meta->reason = lend_reason(change->reason);
+        meta->failed_version = 0; /* an operator decides, no newer module */
         return SAP_OK;
     case ACT_SKIP:
         if (meta->failed_seq.len == 0) {

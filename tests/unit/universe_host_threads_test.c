@@ -316,7 +316,7 @@ END_TEST
 
 /* ---- Waiting ------------------------------------------------------------------------------------- */
 
-/* While a handler runs, however long, what others have done is on disk and is seen. */
+/* A handler that does not return holds up no other world. */
 START_TEST(replies_arrive_while_another_handler_does_not_return)
 {
     UniverseHost *host = start_host(2);

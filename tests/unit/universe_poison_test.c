@@ -533,7 +533,7 @@ START_TEST(commits_that_fail_are_no_deaths)
     scene_leave(&scene, worker);
     ck_assert(die_in_handler("a"));
     worker = scene_worker(&scene, "a");
-    SceneExecutor executor = {.held = ""};
+    static SceneExecutor executor = {.held = ""};
     scene_executor_use(&executor, worker);
     for (int i = 0; i < 10; i++) {
         bool busy = false;
@@ -561,7 +561,7 @@ END_TEST
 START_TEST(worlds_of_a_dead_worker_run_one_at_a_time_one_item_each)
 {
     enum { WATCHED = 3, ITEMS = 3 };
-    SceneExecutor executor = {.held = ""};
+    static SceneExecutor executor = {.held = ""};
     SapWorker *worker = scene_worker(&scene, "a");
     char name[] = "u0";
     for (int i = 0; i < WATCHED; i++) {
@@ -618,8 +618,8 @@ END_TEST
 
 START_TEST(only_one_suspect_runs_in_the_process_whichever_worker_has_it)
 {
-    SceneExecutor one = {.held = ""};
-    SceneExecutor two = {.held = ""};
+    static SceneExecutor one = {.held = ""};
+    static SceneExecutor two = {.held = ""};
     SapWorker *first = scene_worker(&scene, "a");
     scene_create(&scene, "u1", "halting");
     scene_create(&scene, "u2", "halting");
@@ -660,7 +660,7 @@ END_TEST
 
 START_TEST(workers_that_run_and_close_write_no_attempts)
 {
-    SceneExecutor executor = {.held = ""};
+    static SceneExecutor executor = {.held = ""};
     scene_create(&scene, "w", "halting");
     for (int i = 0; i < 3; i++) {
         SapWorker *worker = scene_worker(&scene, "a");

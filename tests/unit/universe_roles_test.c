@@ -162,7 +162,7 @@ END_TEST
 
 START_TEST(a_world_that_is_run_when_it_is_assigned_ends_its_cycle_first)
 {
-    SceneExecutor executor = {.held = "w"};
+    static SceneExecutor executor = {.held = "w"};
     SapWorker *a = scene_worker(&scene, "a");
     SapWorker *b = scene_worker(&scene, "b");
     scene_create(&scene, "w", "note");

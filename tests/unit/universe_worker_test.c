@@ -132,7 +132,7 @@ static void create_many(const char *begin, int count, const char *module)
 
 START_TEST(a_handler_that_runs_for_too_long_is_said_to_be_stuck_and_its_result_counts)
 {
-    SceneExecutor executor = {.held = "long"};
+    static SceneExecutor executor = {.held = "long"};
     SapWorker *worker = scene_worker(&scene, "a");
     scene_create(&scene, "long", "work");
     scene_create(&scene, "other", "work");
@@ -189,7 +189,7 @@ static void take_away(void)
 /* Pause, delete, resume of a stuck world. */
 START_TEST(a_late_result_of_a_stuck_world_that_was_taken_away_changes_nothing)
 {
-    SceneExecutor executor = {.held = "long", .deaf = true};
+    static SceneExecutor executor = {.held = "long", .deaf = true};
     own_worker = scene_worker(&scene, "a");
     scene_create(&scene, "long", "work");
     scene_run(own_worker);
@@ -230,7 +230,7 @@ static void close_meanwhile(void)
 
 START_TEST(a_worker_is_not_closed_under_its_handler)
 {
-    SceneExecutor executor = {.held = "", .deaf = true};
+    static SceneExecutor executor = {.held = "", .deaf = true};
     own_worker = scene_worker(&scene, "a");
     scene_create(&scene, "w", "work");
     scene_create(&scene, "other", "work");
@@ -271,7 +271,7 @@ END_TEST
 /* A session that is not renewed in time: nothing of what runs is committed, and nothing is lost. */
 START_TEST(a_worker_that_missed_its_renewals_commits_nothing_and_goes_on_after_the_next)
 {
-    SceneExecutor executor = {.held = "", .deaf = true};
+    static SceneExecutor executor = {.held = "", .deaf = true};
     SapWorker *worker = scene_worker(&scene, "a");
     bool busy = false;
     scene_create(&scene, "w", "work");
