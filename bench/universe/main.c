@@ -12,6 +12,7 @@
 
 #include <getopt.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct Options {
@@ -105,8 +106,11 @@ static int run_rounds(UniReport *report, const Options *options)
     int rc = started < 0 ? -1 : 0;
     if (needs_server(options) && started == PG_SERVER_MISSING)
         fprintf(stderr, "bench: SKIPPED beside PostgreSQL: there is no server here\n");
-    for (unsigned round = 0; round < report->rounds && !rc; round++)
+    for (unsigned round = 0; round < report->rounds && !rc; round++) {
+        if (getloadavg(&report->load[round], 1) != 1)
+            report->load[round] = 0; /* unknown */
         rc = run_round(report, options, started == 0 ? &server : NULL, round);
+    }
     return started == 0 ? pg_server_stop(&server) | rc : rc;
 }
 

@@ -233,6 +233,10 @@ void uni_report_text(const UniReport *report, FILE *out)
             "worlds in a file, every commit on disk: clients send for %llu ms; median of %u "
             "rounds, least to most\n",
             (unsigned long long)report->ms, report->rounds);
+    fprintf(out, "load of the machine before each round:");
+    for (unsigned r = 0; r < report->rounds; r++)
+        fprintf(out, " %.1f", report->load[r]);
+    fputc('\n', out);
     for (size_t w = 0; w < UNI_WORKLOADS; w++) {
         if (!is_measured(report, w))
             continue;
@@ -296,8 +300,11 @@ void uni_report_json(const void *arg, FILE *out)
 {
     const UniReport *report = arg;
     const char *comma = "";
-    fprintf(out, "{\n  \"rounds\": %u,\n  \"ms\": %llu,\n  \"many\": %u,\n  \"workloads\": [",
+    fprintf(out, "{\n  \"rounds\": %u,\n  \"ms\": %llu,\n  \"many\": %u,\n  \"load\": [",
             report->rounds, (unsigned long long)report->ms, report->many);
+    for (unsigned r = 0; r < report->rounds; r++)
+        fprintf(out, "%s%.2f", r ? ", " : "", report->load[r]);
+    fprintf(out, "],\n  \"workloads\": [");
     for (size_t w = 0; w < UNI_WORKLOADS; w++) {
         if (!is_measured(report, w))
             continue;

@@ -49,6 +49,7 @@ typedef struct UniReport {
     unsigned rounds;
     uint64_t ms;
     uint32_t many;
+    double load[UNI_MAX_ROUNDS]; /* average of the machine in the minute before each round */
     /* NAN: not measured. */
     double values[UNI_WORKLOADS][UNI_VALUES][UNI_MAX_ROUNDS];
 } UniReport;
