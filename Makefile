@@ -80,6 +80,7 @@ include mk/quality.mk
 include mk/install.mk
 include mk/wasm.mk
 include mk/amalgamation.mk
+include mk/model.mk
 -include mk/bench.mk
 -include mk/wal_bench.mk
 -include mk/codec_bench.mk
