@@ -42,12 +42,21 @@ static int delete_held(UniverseTxn *txn, uint32_t universe, const uint8_t nonce[
 
 /* ---- Taking it (protocol A) ------------------------------------------------------------------ */
 
-/* The session's own row must still be its own: a worker that was replaced takes nothing. */
+/* The session's own row must still be its own: a worker that was replaced takes nothing. One that has
+ * only expired may be renewed yet: SAP_BUSY. */
 static int check_own_session(const Session *session, SapStoreTxn *txn)
 {
-    bool alive = false;
-    int rc = session_is_alive(session, txn, &session->worker, session->nonce, &alive);
-    return rc == SAP_OK && !alive ? SAP_FENCED : rc;
+    RowKey key;
+    SessionRow row;
+    row_key_session(&key, session->universe, &session->worker);
+    int rc = session_row_get(txn, &key, &row);
+    if (rc != SAP_OK) {
+        return rc == SAP_NOTFOUND ? SAP_FENCED : rc;
+    }
+    if (memcmp(row.nonce, session->nonce, sizeof row.nonce) != 0) {
+        return SAP_FENCED;
+    }
+    return session_has_time(session, row.expires_ns) ? SAP_OK : SAP_BUSY;
 }
 
 /* Whoever changes meta guards the lease too, so what is read here stands until the commit. A stuck world
@@ -143,7 +152,7 @@ static int run_guarded(SapStore *store, SapStoreBody body, void *ctx, uint64_t *
 static int acquire(Lease *lease, uint64_t *mark_out, Lease *lease_out)
 {
     if (!session_may_work(lease->session)) {
-        return SAP_FENCED;
+        return relaxed_load(&lease->session->deadline_ns) == 0 ? SAP_FENCED : SAP_BUSY;
     }
     int rc = run_guarded(lease->session->store, acquire_body, lease, mark_out);
     if (rc == SAP_OK) {
