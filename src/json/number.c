@@ -121,7 +121,9 @@ static int lay_out_decimal(const Decimal *d, char *text)
 /* Such a number may also have come as an integer, with all its digits: equal numbers have one text. */
 static bool is_integer_of_64_bits(double v)
 {
-    return v == trunc(v) && v >= -9223372036854775808.0 && v < 18446744073709551616.0;
+    double magnitude = fabs(v);
+    bool in_range = v < 0 ? magnitude <= 9223372036854775808.0 : magnitude < 18446744073709551616.0;
+    return in_range && (double)(uint64_t)magnitude == magnitude;
 }
 
 int number_append(Buf *out, double v)
