@@ -249,7 +249,8 @@ typedef struct SapTimer {
 } SapTimer;
 
 /* Arms a timer: its event comes once, and never early. One of the same ref is replaced. SAP_EXISTS: the
- * ref is that of something outstanding that is no timer. Other codes as above. */
+ * ref is that of something outstanding that is no timer. SAP_INVALID: also both times, or one of more
+ * than 290 years. Other codes as above. */
 SAP_API int sap_world_timer(SapWorld *world, const SapTimer *timer);
 
 /* Cancels what is outstanding under the ref: its receipt, or its event, does not come any more; an effect
@@ -492,8 +493,10 @@ typedef struct SapEffectCall {
 
 typedef struct SapEffectResult SapEffectResult;
 
-/* Performs an effect, in the thread that steps SAP_ROLE_EFFECTS, and should not take long. SAP_OK: its
- * receipt is what sap_effect_result() was told, or `ok` with null. Any other code: it failed, and is tried
+/* Performs an effect, in the thread that steps SAP_ROLE_EFFECTS. All calls of a step, up to max_running of
+ * each kind, should take less than 20 s together: then their claims run out, and they are made again.
+ * SAP_OK: its receipt is what sap_effect_result() was told, or `ok` with null if it was told nothing. Any
+ * other code, or a result that was refused: it failed, and is tried
  * again as its policy says; the receipt is `error` when its attempts are used up. */
 typedef int (*SapEffectFunction)(void *ctx, const SapEffectCall *call, SapEffectResult *result);
 

@@ -141,10 +141,10 @@ typedef struct Outstanding {
 
 /* SAP_NOTFOUND: it is not. */
 int outstanding_get(WorldState *state, const uint8_t hash[UNIVERSE_DIGEST], Outstanding *out);
-/* Calls `each` for all. */
+/* Calls `visitor` for all. */
 typedef int (*OutstandingVisitor)(void *ctx, const uint8_t hash[UNIVERSE_DIGEST],
                                   const Outstanding *outstanding);
-int outstanding_each(WorldState *state, OutstandingVisitor each, void *ctx);
+int outstanding_each(WorldState *state, OutstandingVisitor visitor, void *ctx);
 
 /* Under which id a caller outside waits. Empty: nobody outside does. */
 Slice handler_reply_id(Slice reply_to);

@@ -10,7 +10,7 @@ enum { FIRST_BUCKETS = 64 };
 int hot_init(HotTable *table)
 {
     *table = (HotTable){.bucket_count = FIRST_BUCKETS};
-    table->buckets = (HotWorld **)mem_zalloc(MEM_UNIVERSE, FIRST_BUCKETS * sizeof *table->buckets);
+    table->buckets = (HotBucket *)mem_zalloc(MEM_UNIVERSE, FIRST_BUCKETS * sizeof *table->buckets);
     return table->buckets == NULL ? SAP_NOMEM : SAP_OK;
 }
 
@@ -23,7 +23,7 @@ void hot_release(HotTable *table)
 
 static HotWorld **bucket_of(const HotTable *table, uint64_t hash)
 {
-    return &table->buckets[hash & (table->bucket_count - 1)];
+    return &table->buckets[hash & (table->bucket_count - 1)].first;
 }
 
 HotWorld *hot_find(const HotTable *table, const UniverseName *name)
@@ -41,12 +41,12 @@ static void add_buckets(HotTable *table)
 {
     HotTable larger = {.bucket_count = table->bucket_count * 2};
     larger.buckets =
-        (HotWorld **)mem_zalloc(MEM_UNIVERSE, larger.bucket_count * sizeof *larger.buckets);
+        (HotBucket *)mem_zalloc(MEM_UNIVERSE, larger.bucket_count * sizeof *larger.buckets);
     if (larger.buckets == NULL) {
         return;
     }
     for (uint32_t i = 0; i < table->bucket_count; i++) {
-        for (HotWorld *world = table->buckets[i], *next = NULL; world != NULL; world = next) {
+        for (HotWorld *world = table->buckets[i].first, *next = NULL; world != NULL; world = next) {
             next = world->next_same;
             world->next_same = *bucket_of(&larger, world->hash);
             *bucket_of(&larger, world->hash) = world;

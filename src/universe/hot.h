@@ -4,8 +4,13 @@
 
 #include "universe/cycle.h"
 
+/* Worlds with the same low bits of their hashes. */
+typedef struct HotBucket {
+    HotWorld *first;
+} HotBucket;
+
 typedef struct HotTable {
-    HotWorld **buckets;
+    HotBucket *buckets;
     uint32_t bucket_count; /* a power of two */
     uint32_t count;
     HotWorld *newest;

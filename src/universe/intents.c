@@ -303,7 +303,7 @@ int sap_world_timer(SapWorld *world, const SapTimer *timer)
         return SAP_FENCED;
     }
     if (!ref_valid(all.ref) || all.ref == NULL || all.ref[0] == 0 ||
-        (all.after_ns != 0 && all.at_ns != 0)) {
+        (all.after_ns != 0 && all.at_ns != 0) || all.at_ns >= INT64_MAX) {
         return SAP_INVALID;
     }
     if (all.payload_len > SAP_WORLD_MAX_VALUE) {

@@ -20,27 +20,33 @@ typedef struct ServedKind {
     void *ctx;
 } ServedKind;
 
+/* In Serving.kinds. */
+typedef struct ServedPlace {
+    ServedKind *kind; /* owned */
+} ServedPlace;
+
 struct SapEffectResult {
     EffectResult *result;
     bool told;
+    int refused; /* the first code of sap_effect_result() that was not SAP_OK */
 };
 
 static ServedKind *served_at(const Serving *serving, size_t index)
 {
-    ServedKind *kind = NULL;
-    memcpy(&kind, serving->kinds.data + index * sizeof(ServedKind *), sizeof(ServedKind *));
-    return kind;
+    ServedPlace place;
+    memcpy(&place, serving->kinds.data + index * sizeof place, sizeof place);
+    return place.kind;
 }
 
 static size_t served_count(const Serving *serving)
 {
-    return serving->kinds.len / sizeof(ServedKind *);
+    return serving->kinds.len / sizeof(ServedPlace);
 }
 
-int sap_effect_result(SapEffectResult *result, SapReceiptStatus status, const char *code,
-                      SapEncoding encoding, const void *payload, size_t len)
+static int tell_result(EffectResult *out, SapReceiptStatus status, const char *code,
+                       SapEncoding encoding, const void *payload, size_t len)
 {
-    if (result == NULL || (status != SAP_RECEIPT_OK && status != SAP_RECEIPT_ERROR)) {
+    if (status != SAP_RECEIPT_OK && status != SAP_RECEIPT_ERROR) {
         return SAP_ERROR;
     }
     if (!payload_text_valid(code, EFFECT_CODE_MAX)) {
@@ -49,19 +55,27 @@ int sap_effect_result(SapEffectResult *result, SapReceiptStatus status, const ch
     if (len > SAP_WORLD_MAX_PAYLOAD) {
         return SAP_FULL;
     }
-    EffectResult *out = result->result;
     buf_clear(&out->payload);
     int rc = payload_append_or_null(encoding, payload, len, &out->payload);
     rc = rc == SAP_OK && out->payload.len > SAP_WORLD_MAX_PAYLOAD ? SAP_FULL : rc;
-    if (rc != SAP_OK) {
-        buf_clear(&out->payload);
-        return rc;
+    if (rc == SAP_OK) {
+        out->verdict = status == SAP_RECEIPT_OK ? EFFECT_OK : EFFECT_ERROR;
+        out->encoding = encoding;
+        (void)snprintf(out->code, sizeof out->code, "%s", code == NULL ? "" : code);
     }
-    out->verdict = status == SAP_RECEIPT_OK ? EFFECT_OK : EFFECT_ERROR;
-    out->encoding = encoding;
-    (void)snprintf(out->code, sizeof out->code, "%s", code == NULL ? "" : code);
-    result->told = true;
-    return SAP_OK;
+    return rc;
+}
+
+int sap_effect_result(SapEffectResult *result, SapReceiptStatus status, const char *code,
+                      SapEncoding encoding, const void *payload, size_t len)
+{
+    if (result == NULL) {
+        return SAP_ERROR;
+    }
+    int rc = tell_result(result->result, status, code, encoding, payload, len);
+    result->refused = result->refused == SAP_OK ? rc : result->refused;
+    result->told = result->told || rc == SAP_OK;
+    return rc;
 }
 
 /* Calls the program's function with texts that end with a NUL. */
@@ -69,7 +83,7 @@ static int call_function(void *ctx, const EffectCall *call, EffectResult *result
 {
     const ServedKind *served = (const ServedKind *)ctx;
     const WitUniverseEffect *effect = call->effect;
-    SapEffectResult told = {result, false};
+    SapEffectResult told = {.result = result};
     UniverseName world;
     UniverseName ref;
     universe_name_copy(&world, &effect->world);
@@ -87,6 +101,9 @@ static int call_function(void *ctx, const EffectCall *call, EffectResult *result
         .params_len = effect->params.len,
     };
     int rc = served->function(served->ctx, &public, &told);
+    if (rc == SAP_OK && told.refused != SAP_OK) {
+        return told.refused; /* what it meant to say is not `ok` */
+    }
     return rc == SAP_OK && !told.told
                ? sap_effect_result(&told, SAP_RECEIPT_OK, NULL, SAP_ENCODING_JSON, NULL, 0)
                : rc;
@@ -95,7 +112,8 @@ static int call_function(void *ctx, const EffectCall *call, EffectResult *result
 static int add_served(SapWorker *worker, ServedKind **kind_out)
 {
     ServedKind *kind = (ServedKind *)mem_zalloc(MEM_UNIVERSE, sizeof *kind);
-    int rc = kind != NULL ? buf_append(&worker->serving.kinds, &kind, sizeof kind) : SAP_NOMEM;
+    ServedPlace place = {kind};
+    int rc = kind != NULL ? buf_append(&worker->serving.kinds, &place, sizeof place) : SAP_NOMEM;
     if (rc != SAP_OK) {
         mem_free(MEM_UNIVERSE, kind, sizeof *kind);
         return rc;

@@ -704,7 +704,8 @@ static void run_entry_again(Reading *reading, const WitUniverseEntry *entry, uin
         return;
     }
     /* What was skipped because it had failed too often might succeed now. */
-    bool skipped = rejected && (entry->error.len != 8 || memcmp(entry->error.data, "rejected", 8));
+    bool skipped =
+        rejected && (entry->error.len != 8 || memcmp(entry->error.data, "rejected", 8) != 0);
     HandlerOutcome outcome = HANDLER_REJECTED;
     WitUniverseEntryKind kind = WIT_UNIVERSE_ENTRY_KIND_REJECTED;
     handler_begin(&view, height, entry->time_ns);
@@ -863,7 +864,7 @@ static void check_queues(Simulator *simulator, SapStoreTxn *txn)
 
 static void look_settled(void *ctx, Simulator *simulator, SapStoreTxn *txn)
 {
-    bool settled = table_is_empty(txn, WIT_DBI_WORLD_INBOX);
+    bool settled = !table_is_empty(txn, WIT_DBI_HEAD) && table_is_empty(txn, WIT_DBI_WORLD_INBOX);
     (void)ctx;
     for (size_t i = 0; settled && i < sizeof queue_tables / sizeof *queue_tables; i++) {
         settled = table_is_empty(txn, queue_tables[i]);

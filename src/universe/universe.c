@@ -349,7 +349,9 @@ static int read_reply(SapStoreTxn *txn, const RowKey *key, SapReply **reply_out)
         reply->failed = row.status != WIT_UNIVERSE_RECEIPT_STATUS_OK;
         reply->height = row.height;
         reply->payload_len = row.payload.len;
-        memcpy(payload, row.payload.data, row.payload.len);
+        if (row.payload.len > 0) {
+            memcpy(payload, row.payload.data, row.payload.len);
+        }
         payload[row.payload.len] = 0;
         reply->payload = payload;
         *reply_out = reply;
