@@ -4,6 +4,7 @@
 
 #include "common/assert.h"
 #include "common/relaxed.h"
+#include "common/sync.h"
 
 #include <unistd.h>
 
@@ -21,8 +22,9 @@ static FaultKind io_faults;
 static FaultKind busy_faults;
 static FaultKind step_faults;
 static RelaxedU64 fired;
-static void (*on_step)(const char *name, void *ctx);
-static void *on_step_ctx;
+typedef void (*StepFunction)(const char *name, void *ctx);
+static SAP_ATOMIC(StepFunction) on_step;
+static SAP_ATOMIC(void *) on_step_ctx;
 
 static void reset_kind(FaultKind *kind)
 {
@@ -114,14 +116,17 @@ bool fault_busy(void)
 
 void fault_on_step(void (*fn)(const char *name, void *ctx), void *ctx)
 {
-    on_step = fn;
-    on_step_ctx = ctx;
+    if (fn != NULL) { /* a thread that is still in the function before has its context */
+        atomic_store_release(&on_step_ctx, ctx);
+    }
+    atomic_store_release(&on_step, fn);
 }
 
 void fault_step(const char *name)
 {
-    if (on_step != NULL) {
-        on_step(name, on_step_ctx);
+    StepFunction fn = atomic_load_acquire(&on_step);
+    if (fn != NULL) {
+        fn(name, atomic_load_acquire(&on_step_ctx));
     }
     if (ask(&step_faults)) {
         _exit(FAULT_CRASH_STATUS);

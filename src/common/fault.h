@@ -36,7 +36,7 @@ void fault_arm_busy(uint64_t nth);
 void fault_arm_crash(uint64_t nth_step);
 
 /* Calls fn at every step, in the thread that has come to it and with the locks that it holds there.
- * NULL: nobody. To be set while no other thread is at a step; fault_reset() leaves it. */
+ * NULL: nobody, and threads may be at a step then; fn is set while none is. fault_reset() leaves it. */
 void fault_on_step(void (*fn)(const char *name, void *ctx), void *ctx);
 
 /* The questions. True, or an errno, means: act as if it had failed. */
