@@ -47,7 +47,8 @@ static void free_item(InboxItem *item)
     buf_release(&item->blob);
 }
 
-/* The rows of an intent of this cycle. */
+/* An effect or timer that a handler asked for in this cycle: the rows that the commit will put, unless a
+ * later item of the cycle cancels it. */
 typedef struct IntentRows {
     uint8_t hash[UNIVERSE_DIGEST];
     bool cancelled;

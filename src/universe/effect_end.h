@@ -57,7 +57,8 @@ typedef struct EffectEnding {
 /* In a transaction: three guards each, and one for a blob. */
 enum { ENDINGS_AT_ONCE = 16 };
 
-/* Names the effect of a queue row: copies its hash and world, and draws the seq. */
+/* Fills in which effect is to end, from its row in a queue: the key, the hash and the world are copied, and
+ * a seq is drawn for the receipt. */
 void effect_ending_init(EffectEnding *ending, EndingCause cause, const RowKey *at,
                         const WitUniverseEffect *effect, Producer *producer, SapStore *store);
 
@@ -65,7 +66,7 @@ void effect_ending_init(EffectEnding *ending, EndingCause cause, const RowKey *a
  * of an unknown outcome: run it again. All are of one party: ENDING_ACK, ENDING_BY_HAND, or the reaper's. */
 int effects_end(const Session *session, EffectEnding *endings, uint32_t count);
 
-/* What an operator says about an effect whose outcome only a person knows. */
+/* A receipt that an operator writes, because only a person knows what came of the effect. */
 typedef struct ReceiptByHand {
     uint8_t hash[UNIVERSE_DIGEST];
     WitUniverseReceiptStatus status;

@@ -10,7 +10,8 @@
  * Whoever moves an effect guards the row of its queue, then the dedupe row, and reads both again: only if
  * the dedupe row still names that row is it the effect's.
  *
- * A timer that is armed is a row in the order of its time, and its dedupe row has that row's key. */
+ * An armed timer has a row in timers-due, whose key begins with the time when it fires; the timer's dedupe
+ * row has the key of that row. */
 #ifndef SAPLING_UNIVERSE_EFFECT_ROWS_H
 #define SAPLING_UNIVERSE_EFFECT_ROWS_H
 

@@ -127,7 +127,8 @@ int handler_del_row(SapWorld *world, Slice key);
 
 /* Adds an intent; sets its hash, but that of a cancel. Its slices are copied. SAP_FULL: above a limit. */
 int handler_add_intent(SapWorld *world, IntentView *intent);
-/* The intent of that hash is of this call: it is cancelled. False: it is not of this call. */
+/* If this call of the handler made the intent of that hash, marks the intent as cancelled, so that its rows
+ * are never put. Returns whether it did. */
 bool handler_cancel_own(SapWorld *world, const uint8_t hash[UNIVERSE_DIGEST]);
 bool handler_is_cancelled(const SapWorld *world);
 

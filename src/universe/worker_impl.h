@@ -46,7 +46,8 @@ typedef struct SkippedWorld {
     uint64_t until_ns; /* boot time */
 } SkippedWorld;
 
-/* What only one worker in a universe does. */
+/* A role that one worker of the universe has at a time, such as the reaper: this worker's lease of it, and
+ * when the worker next tries to take it. */
 typedef struct RoleHolder {
     Lease lease; /* epoch 0: not held */
     uint64_t try_at_ns;
@@ -132,7 +133,7 @@ int worker_choose(SapWorker *worker, uint32_t limit);
 
 /* ---- batch.c: what has been done becomes true ------------------------------------------------ */
 
-/* Fills the batch from what is ready. */
+/* Moves worlds whose handlers have ended from `ready` into the batch. */
 void batch_fill(SapWorker *worker);
 /* Submits it until it is committed, given up, or of unknown outcome. */
 int batch_submit(SapWorker *worker);
