@@ -57,6 +57,8 @@ SCHEMA_SRCS := $(filter-out %_json.c,$(sort $(wildcard src/schema/*.c)))
 PUBLIC_HEADERS := $(sort $(wildcard include/sapling/*.h))
 LIB_LIBS  := -lxxhash -pthread
 RUNTIME_LIBS := -lpq -lsodium $(LIB_LIBS)
+# What only the node needs: it is part of the command and of no library.
+NODE_LIBS := -lmicrohttpd -lcurl
 
 # Where libpq's header is.
 PQ_CFLAGS := $(shell $(PKG_CONFIG) --cflags libpq 2>/dev/null)

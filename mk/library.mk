@@ -39,7 +39,7 @@ define COMMAND_RULES
 $2/sapling: $$(call cli_objs,$1) $$(call node_objs,$1) $$(call rows_objs,$1) build/$1/obj/generated/wit_runtime_json.o \
             $$(call lib_objs,$1) $$(call runtime_objs,$1)
 	@echo '  LD      $$@'
-	$$(Q)$$(CC_$1) -pie $$(LDFLAGS_ALL) $$(LDFLAGS_$1) $$(LDFLAGS) -o $$@ $$^ $$(JANSSON_LIBS) $$(RUNTIME_LIBS)
+	$$(Q)$$(CC_$1) -pie $$(LDFLAGS_ALL) $$(LDFLAGS_$1) $$(LDFLAGS) -o $$@ $$^ $$(NODE_LIBS) $$(JANSSON_LIBS) $$(RUNTIME_LIBS)
 endef
 
 $(eval $(call COMMAND_RULES,release,build))

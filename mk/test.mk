@@ -58,10 +58,12 @@ build/$1/tests/%_test: build/$1/obj/tests/%_test.o $$(call support_objs,$1) $$(c
 	$$(Q)$$(CC_$1) $$(LDFLAGS_ALL) $$(LDFLAGS_$1) $$(LDFLAGS) -o $$@ $$^ $$(CHECK_LIBS) $$(LIB_LIBS)
 
 build/$1/tests/unit/node_%_test: build/$1/obj/tests/unit/node_%_test.o $$(call support_objs,$1) \
-                                 $$(call node_objs,$1) $$(call lib_objs,$1)
+                                 $$(call runtime_support_objs,$1) $$(call node_objs,$1) \
+                                 build/$1/obj/src/json/codec_json.o \
+                                 $$(call runtime_objs,$1) $$(call lib_objs,$1)
 	@mkdir -p $$(@D)
 	@echo '  LD      $$@'
-	$$(Q)$$(CC_$1) $$(LDFLAGS_ALL) $$(LDFLAGS_$1) $$(LDFLAGS) -o $$@ $$^ $$(CHECK_LIBS) $$(LIB_LIBS)
+	$$(Q)$$(CC_$1) $$(LDFLAGS_ALL) $$(LDFLAGS_$1) $$(LDFLAGS) -o $$@ $$^ $$(CHECK_LIBS) $$(NODE_LIBS) $$(JANSSON_LIBS) $$(RUNTIME_LIBS)
 
 build/$1/tests/unit/cli_%_test: build/$1/obj/tests/unit/cli_%_test.o $$(call support_objs,$1) \
                                 $$(call format_objs,$1) $$(call lib_objs,$1)
@@ -212,7 +214,7 @@ build/$1/migrating/sapling: $$(call cli_objs,$1) $$(call node_objs,$1) $$(call r
         $$(filter-out %/migrations.o %/wit_schema_dbis.o,$$(call lib_objs,$1)) $$(call runtime_objs,$1)
 	@mkdir -p $$(@D)
 	@echo '  LD      $$@'
-	$$(Q)$$(CC_$1) -pie $$(LDFLAGS_ALL) $$(LDFLAGS_$1) $$(LDFLAGS) -o $$@ $$^ $$(JANSSON_LIBS) $$(RUNTIME_LIBS)
+	$$(Q)$$(CC_$1) -pie $$(LDFLAGS_ALL) $$(LDFLAGS_$1) $$(LDFLAGS) -o $$@ $$^ $$(NODE_LIBS) $$(JANSSON_LIBS) $$(RUNTIME_LIBS)
 endef
 $(eval $(call MIGRATING_RULES,release))
 $(eval $(call MIGRATING_RULES,asan))
