@@ -239,16 +239,37 @@ static void shuffle_world(uint32_t world)
     } while (rc != SAP_OK);
 }
 
-/* Returns when each node runs some of the worlds, and so can take worlds. */
+/* Takes a world from the node that holds more of them. */
+static void shuffle_richer(const uint32_t held[NODES])
+{
+    uint32_t richer = held[0] > held[1] ? 0 : 1;
+    uint32_t world = (uint32_t)rng_below(&field.rng, field.ledger.worlds);
+    while (strcmp(read_info(world).holder, node_names[richer]) != 0) {
+        if (count_held(richer) == 0) {
+            return;
+        }
+        world = (uint32_t)rng_below(&field.rng, field.ledger.worlds);
+    }
+    shuffle_world(world);
+}
+
+/* Returns when each node runs some of the worlds, and so can take worlds. A world changes hands only while
+ * all are held: a worker leaves a world alone for a while when it finds it paused, so whoever shuffles
+ * without waiting keeps everybody from taking any. */
 static void balance_worlds(void)
 {
     uint64_t end_ns = universe_test_now_ns() + BALANCE_MS * MS;
-    while (count_held(0) < LEAST_HELD || count_held(1) < LEAST_HELD) {
+    uint32_t held[NODES] = {count_held(0), count_held(1)};
+    while (held[0] < LEAST_HELD || held[1] < LEAST_HELD) {
         EXPECT(universe_test_now_ns() < end_ns,
-               "%s holds %" PRIu32 " worlds, %s %" PRIu32 ": one of them takes none", node_names[0],
-               count_held(0), node_names[1], count_held(1));
-        shuffle_world((uint32_t)rng_below(&field.rng, field.ledger.worlds));
+               "of %" PRIu32 " worlds %s holds %" PRIu32 ", %s %" PRIu32 ": one of them takes none",
+               field.ledger.worlds, node_names[0], held[0], node_names[1], held[1]);
+        if (held[0] + held[1] == field.ledger.worlds) {
+            shuffle_richer(held);
+        }
         hear_ms(20);
+        held[0] = count_held(0);
+        held[1] = count_held(1);
     }
 }
 
