@@ -7236,6 +7236,71 @@ int wit_universe_dbi42_promises_value_decode(const void *data, size_t len, WitUn
     return SAP_OK;
 }
 
+static void wit_universe_module_state_write(CodecWriter *w, const WitUniverseModuleState *v)
+{
+    codec_write_u8(w, *v);
+}
+
+static void wit_universe_module_state_read(CodecReader *r, WitUniverseModuleState *v)
+{
+    *v = codec_read_u8(r);
+}
+
+static int wit_universe_module_state_check(const WitUniverseModuleState *v, CodecError *error)
+{
+    return codec_blame(error, "enum module-state", "", codec_check_case(*v, 2, error));
+}
+
+bool wit_universe_module_state_equal(const WitUniverseModuleState *a, const WitUniverseModuleState *b)
+{
+    return *a == *b;
+}
+
+void wit_universe_module_state_free(WitUniverseModuleState *v)
+{
+    memset(v, 0, sizeof *v);
+}
+
+int wit_universe_module_state_validate(const WitUniverseModuleState *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    return wit_universe_module_state_check(v, error);
+}
+
+int wit_universe_module_state_encode(const WitUniverseModuleState *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_universe_module_state_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    codec_write_u8(&w, 1);
+    wit_universe_module_state_write(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_universe_module_state_decode(const void *data, size_t len, WitUniverseModuleState *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitUniverseModuleState v;
+
+    memset(&v, 0, sizeof v);
+    codec_read_version(&r, 1);
+    wit_universe_module_state_read(&r, &v);
+    codec_read_all(&r);
+    (void)codec_read_failed(&r, "enum module-state", "");
+    if (r.rc == SAP_OK) {
+        r.rc = wit_universe_module_state_check(&v, error);
+    }
+    if (r.rc != SAP_OK) {
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
 static void wit_universe_dbi43_modules_key_write_key(CodecWriter *w, const WitUniverseDbi43ModulesKey *v)
 {
     codec_write_u32be(w, v->universe);
@@ -7335,6 +7400,12 @@ static void wit_universe_dbi43_modules_value_write(CodecWriter *w, const WitUniv
     codec_write_u8(w, v->skip);
     codec_write_u64(w, v->registered_ns);
     codec_write_u8(w, v->resumed);
+    uint8_t *at_state = codec_write_room(w, 9);
+    if (at_state != NULL) {
+        at_state[0] = (uint8_t)v->state;
+        store_u64le(at_state + 1, (uint64_t)v->timeout_ns);
+    }
+    codec_write_bytes(w, &v->settings);
 }
 
 static void wit_universe_dbi43_modules_value_read(CodecReader *r, WitUniverseDbi43ModulesValue *v)
@@ -7363,6 +7434,18 @@ static void wit_universe_dbi43_modules_value_read(CodecReader *r, WitUniverseDbi
     if (codec_read_failed(r, "record dbi43-modules-value", "resumed")) {
         return;
     }
+    const uint8_t *at_state = codec_read_run(r, 9);
+    if (at_state == NULL) {
+        static const CodecField fields[] = {{"state", 1}, {"timeout-ns", 8}};
+        codec_read_no_run(r, "record dbi43-modules-value", fields, 2);
+        return;
+    }
+    v->state = (WitUniverseModuleState)at_state[0];
+    v->timeout_ns = (uint64_t)load_u64le(at_state + 1);
+    codec_read_bytes(r, &v->settings);
+    if (codec_read_failed(r, "record dbi43-modules-value", "settings")) {
+        return;
+    }
 }
 
 static int wit_universe_dbi43_modules_value_check(const WitUniverseDbi43ModulesValue *v, CodecError *error)
@@ -7373,9 +7456,31 @@ static int wit_universe_dbi43_modules_value_check(const WitUniverseDbi43ModulesV
     }
     {
         bool bad = false;
+        bool holds = (codec_number_compare(codec_number_u(v->runner.len), codec_number_u(UINT64_C(4096))) <= 0);
+        if (bad || !holds) {
+            return codec_broken(error, "record dbi43-modules-value", "runner", "len(value) <= 4096");
+        }
+    }
+    {
+        bool bad = false;
         bool holds = ((codec_number_compare(codec_number_u(v->code.len), codec_number_u(UINT64_C(0))) == 0) || (codec_number_compare(codec_number_u(v->code.len), codec_number_u(UINT64_C(32))) == 0));
         if (bad || !holds) {
             return codec_broken(error, "record dbi43-modules-value", "code", "len(value) == 0 || len(value) == 32");
+        }
+    }
+    rc = wit_universe_module_state_check(&v->state, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record dbi43-modules-value", "state", rc);
+    }
+    rc = codec_check_string(&v->settings, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record dbi43-modules-value", "settings", rc);
+    }
+    {
+        bool bad = false;
+        bool holds = (codec_number_compare(codec_number_u(v->settings.len), codec_number_u(UINT64_C(16384))) <= 0);
+        if (bad || !holds) {
+            return codec_broken(error, "record dbi43-modules-value", "settings", "len(value) <= 16384");
         }
     }
     return SAP_OK;
@@ -7388,13 +7493,17 @@ bool wit_universe_dbi43_modules_value_equal(const WitUniverseDbi43ModulesValue *
            a->max_attempts == b->max_attempts &&
            a->skip == b->skip &&
            a->registered_ns == b->registered_ns &&
-           a->resumed == b->resumed;
+           a->resumed == b->resumed &&
+           wit_universe_module_state_equal(&a->state, &b->state) &&
+           a->timeout_ns == b->timeout_ns &&
+           codec_bytes_equal(&a->settings, &b->settings);
 }
 
 void wit_universe_dbi43_modules_value_free(WitUniverseDbi43ModulesValue *v)
 {
     codec_bytes_free(&v->runner);
     codec_bytes_free(&v->code);
+    codec_bytes_free(&v->settings);
     memset(v, 0, sizeof *v);
 }
 

@@ -579,6 +579,13 @@ typedef struct WitUniverseDbi42PromisesValue {
     uint64_t deadline_ns;
 } WitUniverseDbi42PromisesValue;
 
+/* What a call of a module's code is given of the state: all of it, or what it asks for. */
+enum {
+    WIT_UNIVERSE_MODULE_STATE_WHOLE = 0,
+    WIT_UNIVERSE_MODULE_STATE_ASK = 1,
+};
+typedef uint8_t WitUniverseModuleState;
+
 /* Code that worlds run. */
 typedef struct WitUniverseDbi43ModulesKey {
     uint32_t universe;
@@ -593,6 +600,9 @@ typedef struct WitUniverseDbi43ModulesValue {
     bool skip; /* A world whose handler failed too often goes on without the item, in place of being paused. */
     uint64_t registered_ns;
     bool resumed; /* Worlds that were paused because an older version failed have been looked for. */
+    WitUniverseModuleState state;
+    uint64_t timeout_ns; /* Of one call. 0: whatever the host allows. */
+    CodecBytes settings; /* The host's own: how it is to run the module. */
 } WitUniverseDbi43ModulesValue;
 
 /* Messages by the calendar. */
@@ -1074,6 +1084,12 @@ int wit_universe_dbi42_promises_value_decode(const void *data, size_t len, WitUn
 int wit_universe_dbi42_promises_value_validate(const WitUniverseDbi42PromisesValue *v, CodecError *error);
 bool wit_universe_dbi42_promises_value_equal(const WitUniverseDbi42PromisesValue *a, const WitUniverseDbi42PromisesValue *b);
 void wit_universe_dbi42_promises_value_free(WitUniverseDbi42PromisesValue *v);
+
+int wit_universe_module_state_encode(const WitUniverseModuleState *v, Buf *buf, CodecError *error);
+int wit_universe_module_state_decode(const void *data, size_t len, WitUniverseModuleState *v_out, CodecError *error);
+int wit_universe_module_state_validate(const WitUniverseModuleState *v, CodecError *error);
+bool wit_universe_module_state_equal(const WitUniverseModuleState *a, const WitUniverseModuleState *b);
+void wit_universe_module_state_free(WitUniverseModuleState *v);
 
 int wit_universe_dbi43_modules_key_encode(const WitUniverseDbi43ModulesKey *v, Buf *buf, CodecError *error);
 int wit_universe_dbi43_modules_key_decode(const void *data, size_t len, WitUniverseDbi43ModulesKey *v_out, CodecError *error);

@@ -5303,6 +5303,60 @@ int wit_universe_dbi42_promises_value_from_json(const json_t *json, WitUniverseD
     return SAP_OK;
 }
 
+static const char *const wit_universe_module_state_names[] = {
+    "whole",
+    "ask",
+};
+
+static json_t *wit_universe_module_state_write_json(const WitUniverseModuleState *v)
+{
+    return json_string(wit_universe_module_state_names[*v]);
+}
+
+static int wit_universe_module_state_read_json(const json_t *json, WitUniverseModuleState *v, CodecError *error)
+{
+    uint32_t number = 0;
+    int rc = codec_json_read_case(json, wit_universe_module_state_names, 2, &number, error);
+
+    *v = (WitUniverseModuleState)number;
+    return rc;
+}
+
+int wit_universe_module_state_to_json(const WitUniverseModuleState *v, json_t **json_out, CodecError *error)
+{
+    int rc = wit_universe_module_state_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    json_t *json = wit_universe_module_state_write_json(v);
+    if (json == NULL) {
+        return SAP_NOMEM;
+    }
+    *json_out = json;
+    return SAP_OK;
+}
+
+int wit_universe_module_state_from_json(const json_t *json, WitUniverseModuleState *v_out, CodecError *error)
+{
+    WitUniverseModuleState v;
+
+    memset(&v, 0, sizeof v);
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    int rc = wit_universe_module_state_read_json(json, &v, error);
+    (void)codec_blame(error, "enum module-state", "", rc);
+    if (rc == SAP_OK) {
+        rc = wit_universe_module_state_validate(&v, error);
+    }
+    if (rc != SAP_OK) {
+        wit_universe_module_state_free(&v);
+        return rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
 static const char *const wit_universe_dbi43_modules_key_names[] = {
     "universe",
     "name",
@@ -5380,6 +5434,9 @@ static const char *const wit_universe_dbi43_modules_value_names[] = {
     "skip",
     "registered-ns",
     "resumed",
+    "state",
+    "timeout-ns",
+    "settings",
 };
 
 static json_t *wit_universe_dbi43_modules_value_write_json(const WitUniverseDbi43ModulesValue *v)
@@ -5393,12 +5450,15 @@ static json_t *wit_universe_dbi43_modules_value_write_json(const WitUniverseDbi4
     ok = ok && codec_json_add(json, "skip", json_boolean(v->skip));
     ok = ok && codec_json_add(json, "registered-ns", codec_json_unsigned(v->registered_ns));
     ok = ok && codec_json_add(json, "resumed", json_boolean(v->resumed));
+    ok = ok && codec_json_add(json, "state", wit_universe_module_state_write_json(&v->state));
+    ok = ok && codec_json_add(json, "timeout-ns", codec_json_unsigned(v->timeout_ns));
+    ok = ok && codec_json_add(json, "settings", codec_json_string(&v->settings));
     return codec_json_done(json, ok);
 }
 
 static int wit_universe_dbi43_modules_value_read_json(const json_t *json, WitUniverseDbi43ModulesValue *v, CodecError *error)
 {
-    int rc = codec_json_read_fields(json, wit_universe_dbi43_modules_value_names, 6, error);
+    int rc = codec_json_read_fields(json, wit_universe_dbi43_modules_value_names, 9, error);
     if (rc == SAP_OK) {
         rc = codec_json_read_string(json_object_get(json, "runner"), &v->runner, error);
         (void)codec_blame(error, "record dbi43-modules-value", "runner", rc);
@@ -5422,6 +5482,18 @@ static int wit_universe_dbi43_modules_value_read_json(const json_t *json, WitUni
     if (rc == SAP_OK) {
         rc = codec_json_read_bool(json_object_get(json, "resumed"), &v->resumed, error);
         (void)codec_blame(error, "record dbi43-modules-value", "resumed", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = wit_universe_module_state_read_json(json_object_get(json, "state"), &v->state, error);
+        (void)codec_blame(error, "record dbi43-modules-value", "state", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = read_u64(json_object_get(json, "timeout-ns"), &v->timeout_ns, error);
+        (void)codec_blame(error, "record dbi43-modules-value", "timeout-ns", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = codec_json_read_string(json_object_get(json, "settings"), &v->settings, error);
+        (void)codec_blame(error, "record dbi43-modules-value", "settings", rc);
     }
     return rc;
 }

@@ -222,6 +222,9 @@ int wit_universe_dbi42_promises_key_from_json(const json_t *json, WitUniverseDbi
 int wit_universe_dbi42_promises_value_to_json(const WitUniverseDbi42PromisesValue *v, json_t **json_out, CodecError *error);
 int wit_universe_dbi42_promises_value_from_json(const json_t *json, WitUniverseDbi42PromisesValue *v_out, CodecError *error);
 
+int wit_universe_module_state_to_json(const WitUniverseModuleState *v, json_t **json_out, CodecError *error);
+int wit_universe_module_state_from_json(const json_t *json, WitUniverseModuleState *v_out, CodecError *error);
+
 int wit_universe_dbi43_modules_key_to_json(const WitUniverseDbi43ModulesKey *v, json_t **json_out, CodecError *error);
 int wit_universe_dbi43_modules_key_from_json(const json_t *json, WitUniverseDbi43ModulesKey *v_out, CodecError *error);
 

@@ -4269,6 +4269,13 @@ static bool wit_universe_dbi42_promises_value_edge(void *any, size_t i, const ch
 
 SAMPLE_TYPE(wit_universe_dbi42_promises_value, WitUniverseDbi42PromisesValue)
 
+static void wit_universe_module_state_random(Choice *choice, WitUniverseModuleState *v)
+{
+    *v = (WitUniverseModuleState)choice_below(choice, 2);
+}
+
+SAMPLE_TYPE(wit_universe_module_state, WitUniverseModuleState)
+
 static void wit_universe_dbi43_modules_key_random(Choice *choice, WitUniverseDbi43ModulesKey *v)
 {
     v->universe = (uint32_t)sample_number(choice);
@@ -4334,6 +4341,19 @@ SAMPLE_TYPE(wit_universe_dbi43_modules_key, WitUniverseDbi43ModulesKey)
 static void wit_universe_dbi43_modules_value_random(Choice *choice, WitUniverseDbi43ModulesValue *v)
 {
     sample_string(choice, &v->runner);
+    switch (choice_below(choice, 16)) {
+    case 0:
+        sample_length(&v->runner, 4096);
+        break;
+    case 1:
+        sample_length(&v->runner, 4095);
+        break;
+    default:
+        sample_length(&v->runner, 4096);
+        break;
+    case 15:
+        break;
+    }
     sample_bytes(choice, &v->code);
     switch (choice_below(choice, 16)) {
     case 0:
@@ -4352,6 +4372,22 @@ static void wit_universe_dbi43_modules_value_random(Choice *choice, WitUniverseD
     v->skip = choice_one_in(choice, 2);
     v->registered_ns = (uint64_t)sample_number(choice);
     v->resumed = choice_one_in(choice, 2);
+    wit_universe_module_state_random(choice, &v->state);
+    v->timeout_ns = (uint64_t)sample_number(choice);
+    sample_string(choice, &v->settings);
+    switch (choice_below(choice, 16)) {
+    case 0:
+        sample_length(&v->settings, 16384);
+        break;
+    case 1:
+        sample_length(&v->settings, 16383);
+        break;
+    default:
+        sample_length(&v->settings, 16384);
+        break;
+    case 15:
+        break;
+    }
 }
 
 static bool wit_universe_dbi43_modules_value_edge(void *any, size_t i, const char **refinement)
@@ -4360,24 +4396,48 @@ static bool wit_universe_dbi43_modules_value_edge(void *any, size_t i, const cha
 
     switch (i) {
     case 0:
+        *refinement = "len(value) <= 4096";
+        sample_length(&v->runner, 4096);
+        return true;
+    case 1:
+        *refinement = "len(value) <= 4096";
+        sample_length(&v->runner, 4095);
+        return true;
+    case 2:
+        *refinement = "len(value) <= 4096";
+        sample_length(&v->runner, 4097);
+        return false;
+    case 3:
         *refinement = "len(value) == 0 || len(value) == 32";
         sample_length(&v->code, 0);
         return true;
-    case 1:
+    case 4:
         *refinement = "len(value) == 0 || len(value) == 32";
         sample_length(&v->code, 1);
         return false;
-    case 2:
+    case 5:
         *refinement = "len(value) == 0 || len(value) == 32";
         sample_length(&v->code, 32);
         return true;
-    case 3:
+    case 6:
         *refinement = "len(value) == 0 || len(value) == 32";
         sample_length(&v->code, 31);
         return false;
-    case 4:
+    case 7:
         *refinement = "len(value) == 0 || len(value) == 32";
         sample_length(&v->code, 33);
+        return false;
+    case 8:
+        *refinement = "len(value) <= 16384";
+        sample_length(&v->settings, 16384);
+        return true;
+    case 9:
+        *refinement = "len(value) <= 16384";
+        sample_length(&v->settings, 16383);
+        return true;
+    case 10:
+        *refinement = "len(value) <= 16384";
+        sample_length(&v->settings, 16385);
         return false;
     default:
         return true;
@@ -5013,8 +5073,9 @@ const SampleType wit_universe_samples[] = {
     SAMPLE_ENTRY("dbi41-expiry-value", wit_universe_dbi41_expiry_value, WitUniverseDbi41ExpiryValue, true, NULL, 0),
     SAMPLE_ENTRY("dbi42-promises-key", wit_universe_dbi42_promises_key, WitUniverseDbi42PromisesKey, false, wit_universe_dbi42_promises_key_edge, 3),
     SAMPLE_ENTRY("dbi42-promises-value", wit_universe_dbi42_promises_value, WitUniverseDbi42PromisesValue, true, wit_universe_dbi42_promises_value_edge, 9),
+    SAMPLE_ENTRY("module-state", wit_universe_module_state, WitUniverseModuleState, false, NULL, 0),
     SAMPLE_ENTRY("dbi43-modules-key", wit_universe_dbi43_modules_key, WitUniverseDbi43ModulesKey, false, wit_universe_dbi43_modules_key_edge, 6),
-    SAMPLE_ENTRY("dbi43-modules-value", wit_universe_dbi43_modules_value, WitUniverseDbi43ModulesValue, true, wit_universe_dbi43_modules_value_edge, 5),
+    SAMPLE_ENTRY("dbi43-modules-value", wit_universe_dbi43_modules_value, WitUniverseDbi43ModulesValue, true, wit_universe_dbi43_modules_value_edge, 11),
     SAMPLE_ENTRY("dbi44-cron-key", wit_universe_dbi44_cron_key, WitUniverseDbi44CronKey, false, wit_universe_dbi44_cron_key_edge, 6),
     SAMPLE_ENTRY("dbi44-cron-value", wit_universe_dbi44_cron_value, WitUniverseDbi44CronValue, true, wit_universe_dbi44_cron_value_edge, 9),
     SAMPLE_ENTRY("dbi45-kinds-key", wit_universe_dbi45_kinds_key, WitUniverseDbi45KindsKey, false, wit_universe_dbi45_kinds_key_edge, 12),

@@ -166,11 +166,17 @@ typedef struct SapWorldModule {
         max_attempts; /* of an item whose handler fails, or ends its process; 0: the worker's */
     SapOnFailure on_failure;
     struct SapWorldModule *next; /* the library's */
+    void *ctx;                   /* for sap_world_module_ctx() */
+    uint64_t timeout_ns; /* that its handler may run before its world is stuck; 0: the worker's */
 } SapWorldModule;
 
 /* Makes a module known to every worker that this process opens from now on; it must stay where it is.
  * SAP_EXISTS: another one has the name and version. SAP_INVALID: the name is invalid. */
 SAP_API int sap_world_module_register(SapWorldModule *module);
+
+/* Takes it back, so that it may be freed, or its shared object unloaded. SAP_NOTFOUND: it is not registered.
+ * SAP_BUSY: a worker of this process is open. */
+SAP_API int sap_world_module_unregister(SapWorldModule *module);
 
 /* The same for constructors, which return no code: where it is refused, sap_worker_open() says so. */
 SAP_API void sap_world_module_load(SapWorldModule *module);
@@ -261,6 +267,8 @@ SAP_API int sap_world_cancel(SapWorld *world, const char *ref);
  * Without, it becomes a dead letter with the message, and the world goes on with the next one. */
 SAP_API int sap_world_fail(SapWorld *world, bool retry, const char *message);
 
+/* The `ctx` of the module that runs: of SapWorldModule, or what SapModuleResolve gave. */
+SAP_API void *sap_world_module_ctx(const SapWorld *world);
 /* Borrowed for the call of the handler. */
 SAP_API const char *sap_world_name(const SapWorld *world);
 /* The number of this step in the world's journal. */
@@ -272,6 +280,64 @@ SAP_API void sap_world_random(SapWorld *world, void *out, size_t len);
 /* Whether nobody waits for this call any more, since the world has another worker by now. It should
  * return; the calls above that can fail return SAP_FENCED. */
 SAP_API bool sap_world_cancelled(const SapWorld *world);
+
+/* ---- Modules in the store ------------------------------------------------------------------- */
+
+#define SAP_MODULE_MAX_RUNNER   4096u  /* bytes of the text that says how a module is run */
+#define SAP_MODULE_MAX_SETTINGS 16384u /* bytes of the host's own text */
+
+/* What one call of a module's code is given of the state. The library stores it for the host. */
+typedef enum SapModuleState {
+    SAP_MODULE_STATE_WHOLE = 0,
+    SAP_MODULE_STATE_ASK = 1,
+} SapModuleState;
+
+/* A module as the store has it: any number of workers may run it, each by what its host makes of the
+ * runner's text. Zero bytes are the defaults, but for name and runner. */
+typedef struct SapModule {
+    uint32_t size; /* sizeof the struct; see version.h */
+    SapOnFailure on_failure;
+    const char *name;
+    const char *runner;   /* such as exec:/srv/hello.py */
+    const char *settings; /* the host's own: how it is to be run; NULL: "" */
+    const uint8_t *code;  /* SHA-256 of the code, 32 bytes; NULL: not known */
+    uint64_t timeout_ns;  /* that a call may take; 0: the host's */
+    uint32_t
+        max_attempts; /* of an item whose handler fails, or ends its process; 0: the worker's */
+    SapModuleState state;
+    /* Of a module that was read; sap_module_put() ignores them. */
+    uint64_t version;
+    uint64_t registered_ns; /* since 1970 */
+} SapModule;
+
+/* Registers a module, or a new version of it: *version_out, unless NULL, is one above the newest version of
+ * the name. If the newest version says the same, nothing changes, and *version_out is that one's; so it
+ * may be called again after any code. Worlds of the module go on with the new version, in cycles that begin
+ * from now on, wherever a worker can run it; those that were paused since an older version failed are
+ * resumed. SAP_INVALID: a text is none or too long. */
+SAP_API int sap_module_put(SapUniverse *universe, const SapModule *module, uint64_t *version_out);
+
+/* Reads what is durable of a version; 0: of the newest. The caller owns *module_out: sap_module_free().
+ * SAP_NOTFOUND: there is no such module. */
+SAP_API int sap_module_get(SapUniverse *universe, const char *name, uint64_t version,
+                           SapModule **module_out);
+SAP_API void sap_module_free(SapModule *module);
+
+/* Calls `each` for the newest version of each module whose name comes after `after` (NULL: of all), in the
+ * order of their names, `limit` at most (0: 100), until it returns another code than SAP_OK, which is then
+ * the result. The module is borrowed for the call, which must not call the universe. */
+SAP_API int sap_modules_list(SapUniverse *universe, const char *after, uint32_t limit,
+                             int (*each)(void *ctx, const SapModule *module), void *ctx);
+
+/* A worker's host is asked for the handler of a version of a module, in the thread that steps
+ * SAP_ROLE_WORLDS: once for each, when a world needs it, or when the module is found in the store.
+ * SAP_OK: the handler, and what sap_world_module_ctx() returns, are used until `release` is called.
+ * SAP_NOTFOUND: the host does not run it; its worlds wait for another worker, and are not run by an older
+ * version meanwhile. Any other code: it is asked again. `module` is borrowed for the call. */
+typedef int (*SapModuleResolve)(void *ctx, const SapModule *module, SapWorldHandler *handler_out,
+                                void **module_ctx_out);
+/* No world of the worker uses it any more: another version took its place, or the worker is closed. */
+typedef void (*SapModuleRelease)(void *ctx, void *module_ctx);
 
 /* ---- Worlds ---------------------------------------------------------------------------------- */
 
@@ -463,6 +529,10 @@ typedef struct SapWorkerOptions {
     uint32_t max_idle_ms;              /* then a world is given back; 0: 60,000 */
     uint32_t reserved;                 /* 0 */
     uint64_t max_memory;               /* bytes of all states; 0: 256 MiB */
+    /* Handlers of the modules of sap_module_put(). NULL: the worker runs those of SapWorldModule only. */
+    SapModuleResolve resolve;
+    SapModuleRelease release; /* NULL: nothing is to be released */
+    void *resolve_ctx;        /* of both */
 } SapWorkerOptions;
 
 /* Starts a worker and its session. A worker that has the same name loses its session. The caller owns

@@ -616,6 +616,7 @@ static void run_items(ExecutorJob *job)
     SapWorld view;
     handler_init(&view, world->universe->number, &world->lease.name, &world->birth, world->state);
     view.cancelled = &world->cancelled;
+    view.module = world->module;
     world->code = SAP_OK;
     while (world->code == SAP_OK && done < count && done < world->limits.steps &&
            effects < world->limits.effects && world->writes.bytes.len < CYCLE_BYTES &&

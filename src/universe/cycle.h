@@ -48,14 +48,15 @@ typedef struct HotWorld {
     Lease lease;
     WorldBirth birth;
     const SapWorldModule *module;
-    WorldState *state; /* NULL: to be restored */
-    HeadRow head;      /* as committed */
-    uint64_t used_ns;  /* boot time of its last cycle */
-    size_t memory;     /* bytes of its state, as of the last cycle */
-    bool is_stuck;     /* its status is `stuck` */
-    uint64_t noted;    /* hash of the reason in its meta row; 0: it has none */
-    bool damaged;      /* a row of its inbox does not decode */
-    bool careful;      /* it has the universe's one place for worlds that may end the process */
+    struct ResolvedModule *resolved; /* the same, if the worker's host made it; see resolver.h */
+    WorldState *state;               /* NULL: to be restored */
+    HeadRow head;                    /* as committed */
+    uint64_t used_ns;                /* boot time of its last cycle */
+    size_t memory;                   /* bytes of its state, as of the last cycle */
+    bool is_stuck;                   /* its status is `stuck` */
+    uint64_t noted;                  /* hash of the reason in its meta row; 0: it has none */
+    bool damaged;                    /* a row of its inbox does not decode */
+    bool careful; /* it has the universe's one place for worlds that may end the process */
 
     /* Of an item that may end the process: its attempt row counts this process too, until the cycle after
      * which it does not is committed. */

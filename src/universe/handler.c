@@ -365,6 +365,11 @@ int sap_world_fail(SapWorld *world, bool retry, const char *message)
     return SAP_ERROR;
 }
 
+void *sap_world_module_ctx(const SapWorld *world)
+{
+    return world == NULL || world->module == NULL ? NULL : world->module->ctx;
+}
+
 const char *sap_world_name(const SapWorld *world)
 {
     return world == NULL ? "" : world->name->text;

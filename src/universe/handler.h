@@ -64,6 +64,7 @@ struct SapWorld {
     uint32_t universe;
     const UniverseName *name;
     const WorldBirth *birth;
+    const SapWorldModule *module; /* NULL: nobody said */
     WorldState *state;
     uint64_t height; /* of the entry that this call makes */
     uint64_t time_ns;

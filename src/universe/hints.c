@@ -39,8 +39,9 @@ typedef struct Hint {
     uint8_t priority;
     HintUse use;
     bool give_back;      /* it is in memory here, and assigned to another worker */
-    bool lacks_module;   /* nobody holds it, and this process cannot run it */
-    UniverseName module; /* that it lacks */
+    bool needs_module;   /* nobody holds it, so this worker may take it if it can run it */
+    bool lacks_module;   /* it cannot */
+    UniverseName module; /* that it needs */
     uint64_t pin;
 } Hint;
 
@@ -184,7 +185,7 @@ static int check_holder(const SapWorker *worker, SapStoreTxn *txn, const Univers
 }
 
 /* Whether it is worth trying to acquire the world. */
-static int consider_other(const SapWorker *worker, SapStoreTxn *txn, Hint *hint)
+static int consider_other(SapWorker *worker, SapStoreTxn *txn, Hint *hint)
 {
     RowKey key;
     WitUniverseDbi21WorldMetaValue meta;
@@ -208,16 +209,17 @@ static int consider_other(const SapWorker *worker, SapStoreTxn *txn, Hint *hint)
     }
     rc = check_holder(worker, txn, &hint->world, &held);
     rc = rc == SAP_OK && !held ? check_assignment(worker, txn, &hint->world) : rc;
-    hint->lacks_module = rc == SAP_OK && !held && module_find(&hint->module, hint->pin) == NULL;
-    if (rc == SAP_CONFLICT || (rc == SAP_OK && (held || hint->lacks_module))) {
+    if (rc == SAP_CONFLICT || (rc == SAP_OK && held)) {
         hint->use = HINT_LEAVE;
-        rc = SAP_OK;
+        return SAP_OK;
     }
-    return rc;
+    hint->needs_module = rc == SAP_OK;
+    return rc == SAP_OK ? resolver_note(&worker->resolver, txn, worker->universe->number,
+                                        &hint->module, hint->pin)
+                        : rc;
 }
 
-static int consider_own(const SapWorker *worker, SapStoreTxn *txn, const HotWorld *world,
-                        Hint *hint)
+static int consider_own(SapWorker *worker, SapStoreTxn *txn, const HotWorld *world, Hint *hint)
 {
     if (world->state_now != HOT_IDLE ||
         clock_boot_ns(worker->universe->clock) < world->retry_at_ns) {
@@ -228,9 +230,13 @@ static int consider_own(const SapWorker *worker, SapStoreTxn *txn, const HotWorl
     if (rc == SAP_CONFLICT) {
         hint->use = HINT_LEAVE;
         hint->give_back = true;
-        rc = SAP_OK;
+        return SAP_OK;
     }
-    return rc;
+    /* One that could not be opened yet has no birth: its module was noted before it was acquired. */
+    return rc == SAP_OK && world->birth.module.len > 0
+               ? resolver_note(&worker->resolver, txn, worker->universe->number,
+                               &world->birth.module, world->birth.pin)
+               : rc;
 }
 
 static int consider_hint(SapWorker *worker, SapStoreTxn *txn, Hint *hint)
@@ -253,17 +259,34 @@ static int consider_hint(SapWorker *worker, SapStoreTxn *txn, Hint *hint)
     return rc;
 }
 
+/* After the transaction, in which the host is not asked for modules. */
+static int check_modules_of(SapWorker *worker, const Buf *hints)
+{
+    int rc = resolver_settle(&worker->resolver);
+    for (size_t i = 0; rc == SAP_OK && i < hint_count(hints); i++) {
+        Hint *hint = hint_at(hints, i);
+        if (hint->use == HINT_OPEN && hint->needs_module &&
+            resolver_find(&worker->resolver, &hint->module, hint->pin) == NULL) {
+            hint->lacks_module = true;
+            hint->use = HINT_LEAVE;
+            skip_world(worker, &hint->world);
+        }
+    }
+    return rc;
+}
+
 /* Decides in one read transaction what is worth a try. */
 static int consider_hints(SapWorker *worker, Buf *hints)
 {
     SapStoreTxn *txn = NULL;
+    resolver_begin(&worker->resolver);
     int rc = sap_store_begin(worker->universe->store, SAP_STORE_READ_NEWEST, &txn);
     rc = rc == SAP_OK ? read_hints(worker, txn, hints) : rc;
     for (size_t i = 0; rc == SAP_OK && i < hint_count(hints); i++) {
         rc = consider_hint(worker, txn, hint_at(hints, i));
     }
     sap_store_abort(txn);
-    return rc;
+    return rc == SAP_OK ? check_modules_of(worker, hints) : rc;
 }
 
 /* ---- Acquiring ------------------------------------------------------------------------------- */
@@ -302,6 +325,14 @@ static int acquire_world(SapWorker *worker, const UniverseName *name, HotWorld *
     return SAP_OK;
 }
 
+/* The world runs the module that this worker has for it now. SAP_NOTFOUND: it has none. */
+static int choose_module(SapWorker *worker, HotWorld *world)
+{
+    resolver_use(&worker->resolver, world,
+                 resolver_find(&worker->resolver, &world->birth.module, world->birth.pin));
+    return world->module == NULL ? SAP_NOTFOUND : SAP_OK;
+}
+
 /* Reads head and birth, and makes the state. SAP_NOTFOUND: this process does not have its module. */
 static int open_world(SapWorker *worker, HotWorld *world)
 {
@@ -312,9 +343,9 @@ static int open_world(SapWorker *worker, HotWorld *world)
     }
     world->noted = world->birth.has_reason;
     world->is_stuck = world->birth.is_stuck;
-    world->module = module_find(&world->birth.module, world->birth.pin);
-    if (world->module == NULL) {
-        return SAP_NOTFOUND;
+    rc = choose_module(worker, world);
+    if (rc != SAP_OK) {
+        return rc;
     }
     rc = journal_restore(universe->store, universe->number, &world->lease.name, &world->birth,
                          &world->head, &world->state);
@@ -337,6 +368,9 @@ static int ready_world(SapWorker *worker, const UniverseName *name, HotWorld **w
     if (rc == SAP_BUSY || rc == SAP_NOTFOUND || rc == SAP_CONFLICT) {
         skip_world(worker, name); /* others were faster */
         return SAP_OK;
+    }
+    if (rc == SAP_OK && world->state != NULL && choose_module(worker, world) != SAP_OK) {
+        return worker_give_back(worker, world); /* a newer version is not for this worker */
     }
     if (rc == SAP_OK && world->state == NULL) {
         rc = open_world(worker, world);

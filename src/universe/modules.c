@@ -11,7 +11,8 @@
 /* Registered before threads start, as a rule; the lock is for shared objects that are loaded later. */
 static SapWorldModule *modules;
 static SAP_ATOMIC(bool) modules_locked;
-static int refused; /* why a module was refused when the program was loaded; SAP_OK: none was */
+static uint32_t users; /* workers that are open */
+static int refused;    /* why a module was refused when the program was loaded; SAP_OK: none was */
 
 static void lock_modules(void)
 {
@@ -73,6 +74,32 @@ int sap_world_module_register(SapWorldModule *module)
     return rc;
 }
 
+int sap_world_module_unregister(SapWorldModule *module)
+{
+    int rc = SAP_NOTFOUND;
+    if (module == NULL) {
+        return SAP_ERROR;
+    }
+    lock_modules();
+    for (SapWorldModule **at = &modules; *at != NULL; at = &(*at)->next) {
+        if (*at == module) {
+            rc = users == 0 ? SAP_OK : SAP_BUSY;
+            *at = users == 0 ? module->next : module;
+            break;
+        }
+    }
+    unlock_modules();
+    return rc;
+}
+
+void modules_use(int change)
+{
+    lock_modules();
+    SAP_ASSERT(change > 0 || users > 0);
+    users += (uint32_t)change;
+    unlock_modules();
+}
+
 /* Nobody looks at the code of a constructor: the first worker reports it. */
 void sap_world_module_load(SapWorldModule *module)
 {
@@ -130,11 +157,13 @@ static int publish_body(SapStoreTxn *store_txn, void *ctx)
     char runner[RUNNER_MAX];
     UniverseName name;
     UniverseTxn txn;
-    UniverseGuard guard = {.exclusive = true};
+    UniverseGuard guard = {.exclusive = true}; /* of all versions of the name */
+    RowKey key;
     Buf val = {0};
     int rc = universe_name_set(&name, module->name);
     SAP_ASSERT(rc == SAP_OK);
-    row_key_module(&guard.key, publication->universe, &name, module_version(module));
+    row_key_world(&guard.key, WIT_DBI_MODULES, publication->universe, &name);
+    row_key_module(&key, publication->universe, &name, module_version(module));
     rc = universe_txn_start(&txn, store_txn, PARTY_OPERATOR, &guard, 1, NULL, 0);
     (void)snprintf(runner, sizeof runner, "native:%s", module->name);
     WitUniverseDbi43ModulesValue fields = {
@@ -144,7 +173,7 @@ static int publish_body(SapStoreTxn *store_txn, void *ctx)
         .registered_ns = publication->now_ns,
     };
     rc = rc == SAP_OK ? wit_universe_dbi43_modules_value_encode(&fields, &val, NULL) : rc;
-    rc = rc == SAP_OK ? universe_put_if_absent(&txn, &guard.key, (Slice){val.data, val.len}) : rc;
+    rc = rc == SAP_OK ? universe_put_if_absent(&txn, &key, (Slice){val.data, val.len}) : rc;
     buf_release(&val);
     return rc == SAP_EXISTS ? SAP_OK : rc;
 }

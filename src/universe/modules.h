@@ -18,6 +18,9 @@ const SapWorldModule *module_find(const UniverseName *name, uint64_t pin);
  * one). The names are borrowed for as long as the process lives. SAP_NOMEM. */
 int module_refs(WitUniverseModuleRef **refs_out, uint32_t *count_out);
 
+/* A worker opens (1) or has closed (-1): modules are not unregistered in between. */
+void modules_use(int change);
+
 /* SAP_EXISTS: a module that was to be registered when the program was loaded was refused, since another
  * one had its name and version; SAP_INVALID: its name is invalid. */
 int modules_check(void);

@@ -109,6 +109,37 @@ int session_renew(Session *session)
     return write_session(session, false);
 }
 
+typedef struct ModuleListing {
+    const Session *session;
+    const WitUniverseListModuleRef *modules;
+} ModuleListing;
+
+static int set_modules_body(SapStoreTxn *store_txn, void *ctx)
+{
+    const ModuleListing *listing = (const ModuleListing *)ctx;
+    UniverseTxn txn;
+    UniverseGuard guard = {.exclusive = true};
+    WitUniverseDbi17SessionsValue old = {0};
+    SessionRow row;
+    row_key_session(&guard.key, listing->session->universe, &listing->session->worker);
+    int rc = universe_txn_start(&txn, store_txn, PARTY_SESSION, &guard, 1, NULL, 0);
+    rc = rc == SAP_OK ? check_own_row(listing->session, store_txn, &guard.key, &old) : rc;
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    memcpy(row.nonce, listing->session->nonce, sizeof row.nonce);
+    row.expires_ns = old.expires_ns;
+    rc = session_row_put(&txn, &guard.key, &row, listing->modules);
+    wit_universe_dbi17_sessions_value_free(&old);
+    return rc;
+}
+
+int session_set_modules(Session *session, const WitUniverseListModuleRef *modules)
+{
+    ModuleListing listing = {session, modules};
+    return sap_store_run(session->store, SAP_STORE_GUARDED, set_modules_body, &listing, NULL);
+}
+
 bool session_may_work(const Session *session)
 {
     return clock_boot_ns(session->clock) < relaxed_load(&session->deadline_ns);

@@ -51,6 +51,10 @@ int session_start(Session *session);
  * also when its outcome is unknown. */
 int session_renew(Session *session);
 
+/* What its row lists as what the worker can run, from now on; its expiry stays. SAP_FENCED as above; any
+ * other code: call it again. */
+int session_set_modules(Session *session, const WitUniverseListModuleRef *modules);
+
 /* The worker has ended and holds nothing: its row goes. SAP_OK also if it is another session's by now. */
 int session_end(Session *session);
 

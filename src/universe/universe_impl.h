@@ -27,10 +27,11 @@ struct SapUniverse {
     /* Of the sessions of its workers, with a quarter of it as renewal and margin. 0: the defaults of
      * session.h. Tests set it before they open a worker, so that takeovers are not waited for so long. */
     uint64_t session_ttl_ns;
-    SAP_ATOMIC(bool) careful; /* a world runs that may end the process */
-    Mutex lock;               /* of the fields below */
-    uint32_t workers;         /* open */
-    uint32_t calls;           /* public ones that are under way */
+    SAP_ATOMIC(bool) careful;           /* a world runs that may end the process */
+    SAP_ATOMIC(uint64_t) registrations; /* of modules, by this process */
+    Mutex lock;                         /* of the fields below */
+    uint32_t workers;                   /* open */
+    uint32_t calls;                     /* public ones that are under way */
 };
 
 /* A session that asks and is nobody: for what a session is needed to read. */

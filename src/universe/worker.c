@@ -37,7 +37,7 @@ enum {
 #define NS_PER_MS      UINT64_C(1000000)
 #define STUCK_CHECK_NS UINT64_C(1000000000)
 
-OPTIONS_LAYOUT(SapWorkerOptions, max_memory, max_memory);
+OPTIONS_LAYOUT(SapWorkerOptions, max_memory, resolve_ctx);
 
 /* ---- Lists ----------------------------------------------------------------------------------- */
 
@@ -132,6 +132,7 @@ static void count_worker(SapUniverse *universe, int change)
     mutex_lock(&universe->lock);
     universe->workers += (uint32_t)change;
     mutex_unlock(&universe->lock);
+    modules_use(change);
 }
 
 static int start_session(SapWorker *worker, const char *name)
@@ -175,6 +176,9 @@ int sap_worker_open(SapUniverse *universe, const SapWorkerOptions *options, SapW
     worker->universe = universe;
     worker->executor = executor_inline;
     worker->retry_at_ns = UINT64_MAX;
+    worker->resolver.resolve = all.resolve;
+    worker->resolver.release = all.release;
+    worker->resolver.ctx = all.resolve_ctx;
     set_limits(worker, &all);
     int rc = hot_init(&worker->hot);
     if (rc != SAP_OK) {
@@ -215,6 +219,7 @@ static void free_world(SapWorker *worker, HotWorld *world)
     if (world->careful) {
         atomic_store(&worker->universe->careful, false);
     }
+    resolver_use(&worker->resolver, world, NULL);
     cycle_world_free(world);
 }
 
@@ -270,6 +275,7 @@ void worker_abandon(SapWorker *worker)
     }
     free_lost(worker);
     SAP_ASSERT(worker->lost.count == 0);
+    resolver_close(&worker->resolver);
     serving_release(worker);
     hot_release(&worker->hot);
     session_release(&worker->session);
@@ -476,12 +482,18 @@ static int attend_all(SapWorker *worker)
     return rc;
 }
 
+/* The time that its module has for a call, or the worker's. */
+static uint64_t longest_run(const SapWorker *worker, const HotWorld *world)
+{
+    return world->module->timeout_ns != 0 ? world->module->timeout_ns : worker->max_handler_ns;
+}
+
 /* A handler that runs for too long keeps its world, and whoever looks at the world sees why. */
 static int mark_stuck(SapWorker *worker, HotWorld *world)
 {
     char reason[128];
     (void)snprintf(reason, sizeof reason, "its handler has run for %" PRIu64 " s",
-                   worker->max_handler_ns / (1000 * NS_PER_MS));
+                   longest_run(worker, world) / (1000 * NS_PER_MS));
     int rc = note_world(worker, world, WIT_UNIVERSE_WORLD_STATUS_STUCK, reason);
     if (rc != SAP_OK) {
         return worker_lost(worker, world, rc) ? SAP_OK : rc;
@@ -509,8 +521,8 @@ static int check_running(SapWorker *worker, HotWorld *world, uint64_t now_ns)
 {
     if (!world->is_stuck) {
         world->checked_ns = now_ns;
-        return now_ns - world->started_ns < worker->max_handler_ns ? SAP_OK
-                                                                   : mark_stuck(worker, world);
+        return now_ns - world->started_ns < longest_run(worker, world) ? SAP_OK
+                                                                       : mark_stuck(worker, world);
     }
     if (now_ns - world->checked_ns < STUCK_CHECK_NS) {
         return SAP_OK;
@@ -737,6 +749,7 @@ static int step_worlds(SapWorker *worker, bool *busy_out)
         stop_cycles(worker);
         return relaxed_load(&worker->session.deadline_ns) == 0 ? SAP_FENCED : SAP_BUSY;
     }
+    int modules = resolver_step(&worker->resolver, worker->universe, &worker->session);
     bool resolves = worker->batch_state == BATCH_UNKNOWN;
     int rc = resolves ? batch_resolve(worker) : SAP_OK;
     rc = rc == SAP_OK ? collect_jobs(worker) : rc;
@@ -753,7 +766,8 @@ static int step_worlds(SapWorker *worker, bool *busy_out)
     }
     rc = rc == SAP_OK ? attend_all(worker) : rc;
     rc = rc == SAP_OK && !*busy_out ? batch_settle(worker) : rc;
-    return rc == SAP_OK ? give_back_idle(worker) : rc;
+    rc = rc == SAP_OK ? give_back_idle(worker) : rc;
+    return rc == SAP_OK ? modules : rc; /* worlds do not wait for those that nobody needs yet */
 }
 
 int sap_worker_step_role(SapWorker *worker, SapRole role, bool *busy_out)

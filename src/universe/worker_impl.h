@@ -18,6 +18,7 @@
 #include "universe/effect_reaper.h"
 #include "universe/hot.h"
 #include "universe/meters.h"
+#include "universe/resolver.h"
 #include "universe/timers.h"
 
 enum {
@@ -116,6 +117,7 @@ struct SapWorker {
     uint64_t steps_unsure; /* of commits that are not known to be durable */
     SapWorkerStats stats;
 
+    Resolver resolver;
     Orchestrator orchestrator;
     Reaper reaper;
     Serving serving;
