@@ -653,6 +653,248 @@ SAP_API int sap_worker_stats(SapWorker *worker, SapWorkerStats *stats_out);
  * With any other code everything is freed. NULL is accepted. No other thread may be in a call of it. */
 SAP_API int sap_worker_close(SapWorker *worker);
 
+/* ---- Lists ----------------------------------------------------------------------------------- */
+
+/* What is durable, page by page: a call shows up to `limit` entries and looks at no more than 10,000 rows, so
+ * that a page may be short, or empty, and there is more all the same. Entries are borrowed for the call of
+ * `each`, which must not call the universe; another code of it than SAP_OK ends the list and is the result.
+ * Nothing is held between two pages: what is put or removed meanwhile may be seen or not. */
+
+#define SAP_LIST_MAX_NEXT 1920u
+#define SAP_COUNT_MOST    10000u /* counts end here, and say so */
+
+/* Which effects; also what has become of one. */
+typedef enum SapEffectState {
+    SAP_EFFECT_PENDING = 1,   /* it waits for its time, or for an adapter */
+    SAP_EFFECT_INFLIGHT = 2,  /* an adapter performs it */
+    SAP_EFFECT_CANCELLED = 4, /* inflight, and nobody wants its receipt any more */
+} SapEffectState;
+
+/* Zero bytes: the first 100 of all. Everything is borrowed for the call. SAP_ERROR: a filter that the list
+ * does not have. */
+typedef struct SapListQuery {
+    uint32_t size;      /* sizeof the struct; see version.h */
+    uint32_t limit;     /* entries; 0: 100, at most 1000 */
+    const char *after;  /* SapListEnd.next of the page before; NULL or "": from the first */
+    const char *prefix; /* of the name: of worlds, leases and assignments; of workers */
+    const char *world;  /* of effects, timers and dead letters: this one's only */
+    const char *kind;   /* of effects */
+    const char *module; /* of worlds */
+    const char *tag;    /* of worlds: name, or name=value */
+    uint32_t statuses;  /* of worlds: the sum of 1 << SapWorldStatus; 0: any */
+    uint32_t states;    /* of effects: the sum of SapEffectState; 0: any */
+} SapListQuery;
+
+typedef struct SapListEnd {
+    bool more;                    /* there may be more: `next` goes on */
+    char next[SAP_LIST_MAX_NEXT]; /* text of hexadecimal digits; "" without more */
+} SapListEnd;
+
+/* Worlds in the order of their names; with a tag, those that have it. end_out may be NULL in all lists. */
+SAP_API int sap_worlds_list(SapUniverse *universe, const SapListQuery *query,
+                            int (*each)(void *ctx, const char *name, const SapWorldInfo *info),
+                            void *ctx, SapListEnd *end_out);
+
+/* An effect that has no receipt yet. */
+typedef struct SapEffectInfo {
+    const char *world;
+    const char *kind;
+    const char *ref;    /* "": the handler has not named it */
+    const char *worker; /* of an inflight one: who performs it */
+    const char *code;   /* why the last attempt failed; "" */
+    uint64_t height;    /* of the step that asked */
+    uint8_t intent_hash[32];
+    SapEffectState state;
+    SapEncoding encoding;
+    const void *params;
+    size_t params_len;
+    uint32_t attempts;      /* begun so far */
+    uint32_t reserved;      /* 0 */
+    uint64_t age_ns;        /* since it was asked for */
+    uint64_t due_in_ns;     /* of a pending one; 0: now */
+    uint64_t running_ns;    /* of an inflight one: since its claim */
+    uint64_t claim_left_ns; /* of an inflight one: until it counts as lost, unless it is renewed */
+} SapEffectInfo;
+
+/* Pending ones by kind and due time, then those that are inflight. */
+SAP_API int sap_effects_list(SapUniverse *universe, const SapListQuery *query,
+                             int (*each)(void *ctx, const SapEffectInfo *effect), void *ctx,
+                             SapListEnd *end_out);
+
+typedef struct SapTimerInfo {
+    const char *world;
+    const char *ref;
+    uint64_t height; /* of the step that armed it */
+    uint8_t intent_hash[32];
+    uint64_t at_ns; /* since 1970, of a time of day; 0: it was armed for a delay */
+    uint64_t in_ns; /* until it fires; 0: it is due */
+    SapEncoding encoding;
+    const void *payload;
+    size_t payload_len;
+} SapTimerInfo;
+
+/* Those for a delay, then those for a time of day, each in the order in which they fire. */
+SAP_API int sap_timers_list(SapUniverse *universe, const SapListQuery *query,
+                            int (*each)(void *ctx, const SapTimerInfo *timer), void *ctx,
+                            SapListEnd *end_out);
+
+typedef struct SapLeaseInfo {
+    const char *world;
+    const char *holder;
+    uint64_t epoch;
+    uint64_t left_ns; /* until the holder's session expires */
+    bool alive;       /* the session of the holder; otherwise others take the world over */
+    bool unclean;     /* the holder before did not give it back */
+} SapLeaseInfo;
+
+/* Worlds that a worker holds, in the order of their names. */
+SAP_API int sap_leases_list(SapUniverse *universe, const SapListQuery *query,
+                            int (*each)(void *ctx, const SapLeaseInfo *lease), void *ctx,
+                            SapListEnd *end_out);
+
+typedef struct SapModuleRef {
+    char name[SAP_WORLD_MAX_NAME + 1];
+    uint64_t version;
+} SapModuleRef;
+
+typedef struct SapWorkerInfo {
+    const char *name;
+    uint64_t left_ns; /* until its session expires */
+    bool alive;
+    bool worlds_capped; /* it holds more than that */
+    uint32_t worlds;    /* that it holds */
+    uint32_t module_count;
+    const SapModuleRef *modules; /* that it can run */
+    uint32_t kind_count;
+    const char *const *kinds; /* of effects that it performs */
+} SapWorkerInfo;
+
+/* Those that have a session, also if it has expired. */
+SAP_API int sap_workers_list(SapUniverse *universe, const SapListQuery *query,
+                             int (*each)(void *ctx, const SapWorkerInfo *worker), void *ctx,
+                             SapListEnd *end_out);
+
+typedef struct SapAssignmentInfo {
+    const char *world;
+    const char *worker;
+    const char *reason;
+    uint8_t priority;
+} SapAssignmentInfo;
+
+SAP_API int sap_assignments_list(SapUniverse *universe, const SapListQuery *query,
+                                 int (*each)(void *ctx, const SapAssignmentInfo *assignment),
+                                 void *ctx, SapListEnd *end_out);
+
+/* Dead letters of all worlds, or of query->world, in the order of world, height and seq. */
+SAP_API int sap_dead_letters_list(SapUniverse *universe, const SapListQuery *query,
+                                  int (*each)(void *ctx, const char *world,
+                                              const SapDeadLetter *letter),
+                                  void *ctx, SapListEnd *end_out);
+
+/* What waits for a world. */
+typedef struct SapInboxInfo {
+    uint32_t control;  /* each up to SAP_COUNT_MOST */
+    uint32_t receipts; /* and firings of timers */
+    uint32_t messages;
+    bool capped; /* one of them is more than that */
+    bool reserved[3];
+    uint64_t age_ns; /* of the item that has waited for longest; 0: nothing waits */
+} SapInboxInfo;
+
+/* SAP_NOTFOUND: there is no such world. */
+SAP_API int sap_world_inbox(SapUniverse *universe, const char *world, SapInboxInfo *info_out);
+
+/* ---- History and state ----------------------------------------------------------------------- */
+
+typedef enum SapEntryKind {
+    SAP_ENTRY_ITEM = 0,      /* the handler took the item */
+    SAP_ENTRY_REJECTED = 1,  /* the item became a dead letter */
+    SAP_ENTRY_DUPLICATE = 2, /* it answered what was not outstanding any more */
+    SAP_ENTRY_CODE = 3,
+    SAP_ENTRY_FORKED = 4,
+} SapEntryKind;
+
+/* A row of the state that a step has put, or deleted. */
+typedef struct SapChange {
+    const void *key;
+    size_t key_len;
+    bool put;
+    SapEncoding encoding;
+    const void *val;
+    size_t val_len;
+} SapChange;
+
+/* What a step has asked for. */
+typedef struct SapIntent {
+    const char *kind; /* of the effect; or timer, cancel, reply, ... */
+    const char *ref;
+    uint8_t hash[32];
+    SapEncoding encoding;
+    const void *params; /* of a cancel: the hash of what it cancels */
+    size_t params_len;
+    uint64_t time_ns; /* of a timer: the delay, or the time of day */
+    bool time_of_day;
+} SapIntent;
+
+/* One step of a world. */
+typedef struct SapJournalEntry {
+    uint64_t height;
+    uint64_t epoch;   /* of the lease under which it was written */
+    uint64_t time_ns; /* that the handler saw */
+    SapEntryKind kind;
+    bool has_item;
+    bool payload_is_blob; /* the item's payload is above 64 KiB, and not shown */
+    uint8_t seq[32];      /* of the item */
+    SapEvent item;
+    const char *error; /* of a rejected item */
+    uint32_t change_count;
+    uint32_t intent_count;
+    const SapChange *changes; /* of the handler's rows */
+    const SapIntent *intents;
+    uint8_t state_sum[16];
+} SapJournalEntry;
+
+/* Calls `each` for the entries above `after`, `limit` at most (0: 100; at most 1000), in order; it must not
+ * call the universe. *height_out, unless NULL: of the newest entry. SAP_NOTFOUND: no such world. */
+SAP_API int sap_journal_read(SapUniverse *universe, const char *world, uint64_t after,
+                             uint32_t limit, int (*each)(void *ctx, const SapJournalEntry *entry),
+                             void *ctx, uint64_t *height_out);
+
+/* Calls `row` for the rows of the state that begin with `prefix` and come after the key `after`, `limit` at
+ * most (0: all): of the state at a height, UINT64_MAX for the newest. *height_out, unless NULL: which one
+ * it was. The state is made of the journal in memory for the call, which may take long. SAP_NOTFOUND: no such
+ * world, or height. */
+typedef struct SapStateQuery {
+    uint32_t size; /* sizeof the struct; see version.h */
+    uint32_t limit;
+    uint64_t height; /* UINT64_MAX, or 0: the newest */
+    const void *prefix;
+    size_t prefix_len;
+    const void *after; /* NULL: from the first */
+    size_t after_len;
+} SapStateQuery;
+SAP_API int sap_world_state_read(SapUniverse *universe, const char *world,
+                                 const SapStateQuery *query, SapWorldRow row, void *ctx,
+                                 uint64_t *height_out);
+
+/* ---- Effects and timers by hand -------------------------------------------------------------- */
+
+/* All name an intent by the world that asked for it and its hash, as the lists show them, and may be called
+ * again after SAP_IO and SAP_BUSY. SAP_NOTFOUND: the world has no such intent, or it is over.
+ *
+ * An effect that waits for its next attempt is due now; SAP_OK also if it was. SAP_BUSY: it is being
+ * performed. SAP_EXISTS: it has its receipt. */
+SAP_API int sap_effect_retry(SapUniverse *universe, const char *world,
+                             const uint8_t intent_hash[32]);
+/* The world gets the receipt `error` with the code `cancelled`; who performs the effect is told to end. SAP_OK
+ * also if that has been done and the world has not read it yet. SAP_EXISTS: it has another receipt. */
+SAP_API int sap_effect_cancel(SapUniverse *universe, const char *world,
+                              const uint8_t intent_hash[32]);
+/* The timer does not fire: the world gets SAP_EVENT_RECEIPT with its ref, `error` and the code `cancelled`,
+ * since it may wait for it. */
+SAP_API int sap_timer_cancel(SapUniverse *universe, const char *world,
+                             const uint8_t intent_hash[32]);
+
 #ifdef __cplusplus
 }
 #endif

@@ -301,25 +301,38 @@ static int restore_entry(void *ctx, uint64_t height, uint64_t epoch, Slice conte
     return rc;
 }
 
-int journal_restore(SapStore *store, uint32_t universe, const UniverseName *world,
-                    const WorldBirth *birth, const HeadRow *head, WorldState **state_out)
+/* Applies the entries up to a height to an empty state. On SAP_OK the caller owns restore->state. */
+static int restore_to(SapStore *store, uint32_t universe, const UniverseName *world,
+                      const WorldBirth *birth, uint64_t height, Restore *restore)
 {
-    Restore restore = {.head = {.height = birth->height}};
-    memcpy(restore.head.digest, birth->digest, sizeof restore.head.digest);
-    int rc = state_open(&restore.state);
+    *restore = (Restore){.head = {.height = birth->height}};
+    memcpy(restore->head.digest, birth->digest, sizeof restore->head.digest);
+    int rc = state_open(&restore->state);
     if (rc != SAP_OK) {
         return rc;
     }
-    rc = state_begin(restore.state);
-    if (rc == SAP_OK && head->height > birth->height) {
-        rc = journal_read(store, universe, world, birth->height + 1, head->height, restore_entry,
-                          &restore);
+    rc = state_begin(restore->state);
+    if (rc == SAP_OK && height > birth->height) {
+        rc =
+            journal_read(store, universe, world, birth->height + 1, height, restore_entry, restore);
     }
+    rc = rc == SAP_OK ? state_commit(restore->state) : rc;
+    if (rc != SAP_OK) {
+        state_close(restore->state);
+        restore->state = NULL;
+    }
+    return rc;
+}
+
+int journal_restore(SapStore *store, uint32_t universe, const UniverseName *world,
+                    const WorldBirth *birth, const HeadRow *head, WorldState **state_out)
+{
+    Restore restore;
+    int rc = restore_to(store, universe, world, birth, head->height, &restore);
     if (rc == SAP_OK && (!same_head(&restore.head, head) ||
                          memcmp(restore.head.state_sum, head->state_sum, UNIVERSE_SUM) != 0)) {
         rc = SAP_CORRUPT;
     }
-    rc = rc == SAP_OK ? state_commit(restore.state) : rc;
     if (rc != SAP_OK) {
         state_close(restore.state);
         return rc;
@@ -331,9 +344,17 @@ int journal_restore(SapStore *store, uint32_t universe, const UniverseName *worl
 int journal_look(SapStore *store, uint32_t universe, const UniverseName *world,
                  WorldState **state_out)
 {
+    HeadRow head;
+    return journal_look_at(store, universe, world, UINT64_MAX, &head, state_out);
+}
+
+int journal_look_at(SapStore *store, uint32_t universe, const UniverseName *world, uint64_t height,
+                    HeadRow *head_out, WorldState **state_out)
+{
     SapStoreTxn *txn = NULL;
     WorldBirth birth;
     HeadRow head;
+    Restore restore;
     RowKey key;
     Slice val;
     row_key_world(&key, WIT_DBI_WORLD_META, universe, world);
@@ -342,5 +363,20 @@ int journal_look(SapStore *store, uint32_t universe, const UniverseName *world,
     rc = rc == SAP_OK ? read_birth(txn, universe, world, &birth) : rc;
     rc = rc == SAP_OK ? read_head(txn, universe, world, &birth, &head) : rc;
     sap_store_abort(txn);
-    return rc == SAP_OK ? journal_restore(store, universe, world, &birth, &head, state_out) : rc;
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    if (height == UINT64_MAX || height == head.height) {
+        *head_out = head;
+        return journal_restore(store, universe, world, &birth, &head, state_out);
+    }
+    if (height < birth.height || height > head.height) {
+        return SAP_NOTFOUND;
+    }
+    rc = restore_to(store, universe, world, &birth, height, &restore);
+    if (rc == SAP_OK) {
+        *head_out = restore.head;
+        *state_out = restore.state;
+    }
+    return rc;
 }

@@ -66,6 +66,11 @@ int journal_apply(WorldState *state, const WitUniverseEntry *entry);
 int journal_look(SapStore *store, uint32_t universe, const UniverseName *world,
                  WorldState **state_out);
 
+/* The same at a height, UINT64_MAX for the newest; *head_out is the head there. SAP_NOTFOUND: also, it is
+ * above the durable head, or before the world's creation. */
+int journal_look_at(SapStore *store, uint32_t universe, const UniverseName *world, uint64_t height,
+                    HeadRow *head_out, WorldState **state_out);
+
 /* Makes the state at `head` of the entries since `birth`. SAP_CORRUPT: they do not lead there. The caller
  * owns *state_out. */
 int journal_restore(SapStore *store, uint32_t universe, const UniverseName *world,

@@ -79,7 +79,7 @@ static char *copy_text(const CodecBytes *from)
     return text;
 }
 
-static int show_letter(const SapStoreRow *row, LetterVisitor visitor, void *ctx)
+int letter_show(const SapStoreRow *row, LetterVisitor visitor, void *ctx)
 {
     WitUniverseDbi28WorldDlqKey key;
     WitUniverseDbi28WorldDlqValue val;
@@ -129,7 +129,7 @@ static int show_some(SapUniverse *universe, RowKey *from, const RowKey *to, Lett
     int rc = sap_store_begin(universe->store, SAP_STORE_READ_DURABLE, &txn);
     rc = rc == SAP_OK ? sap_store_scan(txn, &range, false, ROWS_AT_ONCE, &rows, count_out) : rc;
     for (uint32_t i = 0; rc == SAP_OK && i < *count_out; i++) {
-        rc = show_letter(&rows[i], visitor, ctx);
+        rc = letter_show(&rows[i], visitor, ctx);
     }
     if (rc == SAP_OK && *count_out > 0) {
         row_key_after(from, &rows[*count_out - 1]);

@@ -21,6 +21,10 @@ typedef struct Letter {
 /* Adds the letter's row, and a reply that says so where a caller outside waits for one. */
 int letter_write(WriteSet *writes, SapUniverse *universe, const Letter *letter);
 
+/* Shows the row of a dead letter to a visitor, whose code is the result. */
+int letter_show(const SapStoreRow *row, int (*visitor)(void *ctx, const SapDeadLetter *letter),
+                void *ctx);
+
 /* What a handler replied, or why nobody will. */
 typedef struct OutsideReply {
     const UniverseName *world;

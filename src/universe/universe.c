@@ -413,14 +413,15 @@ static void copy_text(char *out, const CodecBytes *from)
     out[from->len] = 0;
 }
 
-static int read_info(SapStoreTxn *txn, uint32_t universe, const UniverseName *world,
-                     SapWorldInfo *info)
+int world_info_read(SapStoreTxn *txn, uint32_t universe, const UniverseName *world,
+                    SapWorldInfo *info)
 {
     RowKey key;
     WitUniverseDbi21WorldMetaValue meta;
     LeaseRow lease = {.epoch = 0};
     UniverseName assigned = {.len = 0};
     HeadRow head = {0};
+    *info = (SapWorldInfo){.epoch = 0};
     row_key_world(&key, WIT_DBI_WORLD_META, universe, world);
     int rc = meta_row_get(txn, &key, &meta);
     if (rc != SAP_OK) {
@@ -464,7 +465,7 @@ int sap_world_info(SapUniverse *universe, const char *world, SapWorldInfo *info_
     int rc = universe_name_set(&name, world);
     universe_enter(universe);
     rc = rc == SAP_OK ? sap_store_begin(universe->store, SAP_STORE_READ_DURABLE, &txn) : rc;
-    rc = rc == SAP_OK ? read_info(txn, universe->number, &name, &info) : rc;
+    rc = rc == SAP_OK ? world_info_read(txn, universe->number, &name, &info) : rc;
     sap_store_abort(txn);
     universe_leave(universe);
     if (rc == SAP_OK) {

@@ -91,6 +91,10 @@ int world_note_free(SapUniverse *universe, const UniverseName *world, const char
 int world_resume_for(SapUniverse *universe, const UniverseName *world, const UniverseName *module,
                      uint64_t version, bool *resumed_out);
 
+/* What sap_world_info() says, in a transaction. */
+int world_info_read(SapStoreTxn *txn, uint32_t universe, const UniverseName *world,
+                    SapWorldInfo *info);
+
 /* The next part of emptying a deleted world. */
 int world_drain_some(SapUniverse *universe, const UniverseName *world, uint32_t limit,
                      uint32_t *drained_out, bool *done_out);
