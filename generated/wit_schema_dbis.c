@@ -176,6 +176,14 @@ const WitSchemaDbi wit_schema_dbis[] = {
      "universe u32be; scope string escaped; key string escaped",
      "version 1; request list<u8>; answer list<u8>; expires-ns u64le",
      "universe", "active"},
+    {48, "world_tags",
+     "universe u32be; world string escaped; name string escaped",
+     "version 1; value string",
+     "universe", "active"},
+    {49, "results",
+     "universe u32be; world string escaped",
+     "version 1; status receipt-status; encoding encoding; payload list<u8>; height u64le",
+     "universe", "active"},
 };
 
 const size_t wit_schema_dbi_count =

@@ -8123,6 +8123,372 @@ int wit_universe_dbi46_tags_value_decode(const void *data, size_t len, WitUniver
     return SAP_OK;
 }
 
+static void wit_universe_dbi48_world_tags_key_write_key(CodecWriter *w, const WitUniverseDbi48WorldTagsKey *v)
+{
+    codec_write_u32be(w, v->universe);
+    codec_write_key_bytes(w, &v->world);
+    codec_write_key_bytes(w, &v->name);
+}
+
+static void wit_universe_dbi48_world_tags_key_read_key(CodecReader *r, WitUniverseDbi48WorldTagsKey *v)
+{
+    v->universe = codec_read_u32be(r);
+    if (codec_read_failed(r, "record dbi48-world-tags-key", "universe")) {
+        return;
+    }
+    codec_read_key_bytes(r, &v->world);
+    if (codec_read_failed(r, "record dbi48-world-tags-key", "world")) {
+        return;
+    }
+    codec_read_key_bytes(r, &v->name);
+    if (codec_read_failed(r, "record dbi48-world-tags-key", "name")) {
+        return;
+    }
+}
+
+static int wit_universe_dbi48_world_tags_key_check(const WitUniverseDbi48WorldTagsKey *v, CodecError *error)
+{
+    int rc = codec_check_string(&v->world, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record dbi48-world-tags-key", "world", rc);
+    }
+    {
+        bool bad = false;
+        bool holds = ((codec_number_compare(codec_number_u(v->world.len), codec_number_u(UINT64_C(1))) >= 0) && (codec_number_compare(codec_number_u(v->world.len), codec_number_u(UINT64_C(128))) <= 0));
+        if (bad || !holds) {
+            return codec_broken(error, "record dbi48-world-tags-key", "world", "len(value) >= 1 && len(value) <= 128");
+        }
+    }
+    rc = codec_check_string(&v->name, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record dbi48-world-tags-key", "name", rc);
+    }
+    {
+        bool bad = false;
+        bool holds = ((codec_number_compare(codec_number_u(v->name.len), codec_number_u(UINT64_C(1))) >= 0) && (codec_number_compare(codec_number_u(v->name.len), codec_number_u(UINT64_C(128))) <= 0));
+        if (bad || !holds) {
+            return codec_broken(error, "record dbi48-world-tags-key", "name", "len(value) >= 1 && len(value) <= 128");
+        }
+    }
+    return SAP_OK;
+}
+
+bool wit_universe_dbi48_world_tags_key_equal(const WitUniverseDbi48WorldTagsKey *a, const WitUniverseDbi48WorldTagsKey *b)
+{
+    return a->universe == b->universe &&
+           codec_bytes_equal(&a->world, &b->world) &&
+           codec_bytes_equal(&a->name, &b->name);
+}
+
+void wit_universe_dbi48_world_tags_key_free(WitUniverseDbi48WorldTagsKey *v)
+{
+    codec_bytes_free(&v->world);
+    codec_bytes_free(&v->name);
+    memset(v, 0, sizeof *v);
+}
+
+int wit_universe_dbi48_world_tags_key_validate(const WitUniverseDbi48WorldTagsKey *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    return wit_universe_dbi48_world_tags_key_check(v, error);
+}
+
+int wit_universe_dbi48_world_tags_key_encode(const WitUniverseDbi48WorldTagsKey *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_universe_dbi48_world_tags_key_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    wit_universe_dbi48_world_tags_key_write_key(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_universe_dbi48_world_tags_key_decode(const void *data, size_t len, WitUniverseDbi48WorldTagsKey *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitUniverseDbi48WorldTagsKey v;
+
+    memset(&v, 0, sizeof v);
+    wit_universe_dbi48_world_tags_key_read_key(&r, &v);
+    codec_read_all(&r);
+    (void)codec_read_failed(&r, "record dbi48-world-tags-key", "");
+    if (r.rc == SAP_OK) {
+        r.rc = wit_universe_dbi48_world_tags_key_check(&v, error);
+    }
+    if (r.rc != SAP_OK) {
+        wit_universe_dbi48_world_tags_key_free(&v);
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static void wit_universe_dbi48_world_tags_value_write(CodecWriter *w, const WitUniverseDbi48WorldTagsValue *v)
+{
+    codec_write_bytes(w, &v->value);
+}
+
+static void wit_universe_dbi48_world_tags_value_read(CodecReader *r, WitUniverseDbi48WorldTagsValue *v)
+{
+    codec_read_bytes(r, &v->value);
+    if (codec_read_failed(r, "record dbi48-world-tags-value", "value")) {
+        return;
+    }
+}
+
+static int wit_universe_dbi48_world_tags_value_check(const WitUniverseDbi48WorldTagsValue *v, CodecError *error)
+{
+    int rc = codec_check_string(&v->value, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record dbi48-world-tags-value", "value", rc);
+    }
+    {
+        bool bad = false;
+        bool holds = (codec_number_compare(codec_number_u(v->value.len), codec_number_u(UINT64_C(128))) <= 0);
+        if (bad || !holds) {
+            return codec_broken(error, "record dbi48-world-tags-value", "value", "len(value) <= 128");
+        }
+    }
+    return SAP_OK;
+}
+
+bool wit_universe_dbi48_world_tags_value_equal(const WitUniverseDbi48WorldTagsValue *a, const WitUniverseDbi48WorldTagsValue *b)
+{
+    return codec_bytes_equal(&a->value, &b->value);
+}
+
+void wit_universe_dbi48_world_tags_value_free(WitUniverseDbi48WorldTagsValue *v)
+{
+    codec_bytes_free(&v->value);
+    memset(v, 0, sizeof *v);
+}
+
+int wit_universe_dbi48_world_tags_value_validate(const WitUniverseDbi48WorldTagsValue *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    return wit_universe_dbi48_world_tags_value_check(v, error);
+}
+
+int wit_universe_dbi48_world_tags_value_encode(const WitUniverseDbi48WorldTagsValue *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_universe_dbi48_world_tags_value_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    codec_write_u8(&w, 1);
+    wit_universe_dbi48_world_tags_value_write(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_universe_dbi48_world_tags_value_decode(const void *data, size_t len, WitUniverseDbi48WorldTagsValue *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitUniverseDbi48WorldTagsValue v;
+
+    memset(&v, 0, sizeof v);
+    codec_read_version(&r, 1);
+    wit_universe_dbi48_world_tags_value_read(&r, &v);
+    (void)codec_read_failed(&r, "record dbi48-world-tags-value", "");
+    if (r.rc == SAP_OK) {
+        r.rc = wit_universe_dbi48_world_tags_value_check(&v, error);
+    }
+    if (r.rc != SAP_OK) {
+        wit_universe_dbi48_world_tags_value_free(&v);
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static void wit_universe_dbi49_results_key_write_key(CodecWriter *w, const WitUniverseDbi49ResultsKey *v)
+{
+    codec_write_u32be(w, v->universe);
+    codec_write_key_bytes(w, &v->world);
+}
+
+static void wit_universe_dbi49_results_key_read_key(CodecReader *r, WitUniverseDbi49ResultsKey *v)
+{
+    v->universe = codec_read_u32be(r);
+    if (codec_read_failed(r, "record dbi49-results-key", "universe")) {
+        return;
+    }
+    codec_read_key_bytes(r, &v->world);
+    if (codec_read_failed(r, "record dbi49-results-key", "world")) {
+        return;
+    }
+}
+
+static int wit_universe_dbi49_results_key_check(const WitUniverseDbi49ResultsKey *v, CodecError *error)
+{
+    int rc = codec_check_string(&v->world, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record dbi49-results-key", "world", rc);
+    }
+    {
+        bool bad = false;
+        bool holds = ((codec_number_compare(codec_number_u(v->world.len), codec_number_u(UINT64_C(1))) >= 0) && (codec_number_compare(codec_number_u(v->world.len), codec_number_u(UINT64_C(128))) <= 0));
+        if (bad || !holds) {
+            return codec_broken(error, "record dbi49-results-key", "world", "len(value) >= 1 && len(value) <= 128");
+        }
+    }
+    return SAP_OK;
+}
+
+bool wit_universe_dbi49_results_key_equal(const WitUniverseDbi49ResultsKey *a, const WitUniverseDbi49ResultsKey *b)
+{
+    return a->universe == b->universe &&
+           codec_bytes_equal(&a->world, &b->world);
+}
+
+void wit_universe_dbi49_results_key_free(WitUniverseDbi49ResultsKey *v)
+{
+    codec_bytes_free(&v->world);
+    memset(v, 0, sizeof *v);
+}
+
+int wit_universe_dbi49_results_key_validate(const WitUniverseDbi49ResultsKey *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    return wit_universe_dbi49_results_key_check(v, error);
+}
+
+int wit_universe_dbi49_results_key_encode(const WitUniverseDbi49ResultsKey *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_universe_dbi49_results_key_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    wit_universe_dbi49_results_key_write_key(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_universe_dbi49_results_key_decode(const void *data, size_t len, WitUniverseDbi49ResultsKey *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitUniverseDbi49ResultsKey v;
+
+    memset(&v, 0, sizeof v);
+    wit_universe_dbi49_results_key_read_key(&r, &v);
+    codec_read_all(&r);
+    (void)codec_read_failed(&r, "record dbi49-results-key", "");
+    if (r.rc == SAP_OK) {
+        r.rc = wit_universe_dbi49_results_key_check(&v, error);
+    }
+    if (r.rc != SAP_OK) {
+        wit_universe_dbi49_results_key_free(&v);
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static void wit_universe_dbi49_results_value_write(CodecWriter *w, const WitUniverseDbi49ResultsValue *v)
+{
+    uint8_t *at_status = codec_write_room(w, 2);
+    if (at_status != NULL) {
+        at_status[0] = (uint8_t)v->status;
+        at_status[1] = (uint8_t)v->encoding;
+    }
+    codec_write_bytes(w, &v->payload);
+    codec_write_u64(w, v->height);
+}
+
+static void wit_universe_dbi49_results_value_read(CodecReader *r, WitUniverseDbi49ResultsValue *v)
+{
+    const uint8_t *at_status = codec_read_run(r, 2);
+    if (at_status == NULL) {
+        static const CodecField fields[] = {{"status", 1}, {"encoding", 1}};
+        codec_read_no_run(r, "record dbi49-results-value", fields, 2);
+        return;
+    }
+    v->status = (WitUniverseReceiptStatus)at_status[0];
+    v->encoding = (WitUniverseEncoding)at_status[1];
+    codec_read_bytes(r, &v->payload);
+    if (codec_read_failed(r, "record dbi49-results-value", "payload")) {
+        return;
+    }
+    v->height = codec_read_u64(r);
+    if (codec_read_failed(r, "record dbi49-results-value", "height")) {
+        return;
+    }
+}
+
+static int wit_universe_dbi49_results_value_check(const WitUniverseDbi49ResultsValue *v, CodecError *error)
+{
+    int rc = wit_universe_receipt_status_check(&v->status, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record dbi49-results-value", "status", rc);
+    }
+    rc = wit_universe_encoding_check(&v->encoding, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record dbi49-results-value", "encoding", rc);
+    }
+    return SAP_OK;
+}
+
+bool wit_universe_dbi49_results_value_equal(const WitUniverseDbi49ResultsValue *a, const WitUniverseDbi49ResultsValue *b)
+{
+    return wit_universe_receipt_status_equal(&a->status, &b->status) &&
+           wit_universe_encoding_equal(&a->encoding, &b->encoding) &&
+           codec_bytes_equal(&a->payload, &b->payload) &&
+           a->height == b->height;
+}
+
+void wit_universe_dbi49_results_value_free(WitUniverseDbi49ResultsValue *v)
+{
+    codec_bytes_free(&v->payload);
+    memset(v, 0, sizeof *v);
+}
+
+int wit_universe_dbi49_results_value_validate(const WitUniverseDbi49ResultsValue *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    return wit_universe_dbi49_results_value_check(v, error);
+}
+
+int wit_universe_dbi49_results_value_encode(const WitUniverseDbi49ResultsValue *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_universe_dbi49_results_value_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    codec_write_u8(&w, 1);
+    wit_universe_dbi49_results_value_write(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_universe_dbi49_results_value_decode(const void *data, size_t len, WitUniverseDbi49ResultsValue *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitUniverseDbi49ResultsValue v;
+
+    memset(&v, 0, sizeof v);
+    codec_read_version(&r, 1);
+    wit_universe_dbi49_results_value_read(&r, &v);
+    (void)codec_read_failed(&r, "record dbi49-results-value", "");
+    if (r.rc == SAP_OK) {
+        r.rc = wit_universe_dbi49_results_value_check(&v, error);
+    }
+    if (r.rc != SAP_OK) {
+        wit_universe_dbi49_results_value_free(&v);
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
 static void wit_universe_dbi47_idempotency_key_write_key(CodecWriter *w, const WitUniverseDbi47IdempotencyKey *v)
 {
     codec_write_u32be(w, v->universe);

@@ -645,6 +645,30 @@ typedef struct WitUniverseDbi46TagsValue {
     CodecBytes value;
 } WitUniverseDbi46TagsValue;
 
+/* The tags of a world. */
+typedef struct WitUniverseDbi48WorldTagsKey {
+    uint32_t universe;
+    CodecBytes world;
+    CodecBytes name;
+} WitUniverseDbi48WorldTagsKey;
+
+typedef struct WitUniverseDbi48WorldTagsValue {
+    CodecBytes value; /* Empty: the name alone. Otherwise the tag is name=value. */
+} WitUniverseDbi48WorldTagsValue;
+
+/* What a world that is done has come to. Kept until the world is deleted. */
+typedef struct WitUniverseDbi49ResultsKey {
+    uint32_t universe;
+    CodecBytes world;
+} WitUniverseDbi49ResultsKey;
+
+typedef struct WitUniverseDbi49ResultsValue {
+    WitUniverseReceiptStatus status; /* ok, or error. */
+    WitUniverseEncoding encoding;
+    CodecBytes payload;
+    uint64_t height; /* Of the world's last step. */
+} WitUniverseDbi49ResultsValue;
+
 /* Answers of calls that create something, by the key that the caller gave, kept for 24 hours. */
 typedef struct WitUniverseDbi47IdempotencyKey {
     uint32_t universe;
@@ -1138,6 +1162,30 @@ int wit_universe_dbi46_tags_value_decode(const void *data, size_t len, WitUniver
 int wit_universe_dbi46_tags_value_validate(const WitUniverseDbi46TagsValue *v, CodecError *error);
 bool wit_universe_dbi46_tags_value_equal(const WitUniverseDbi46TagsValue *a, const WitUniverseDbi46TagsValue *b);
 void wit_universe_dbi46_tags_value_free(WitUniverseDbi46TagsValue *v);
+
+int wit_universe_dbi48_world_tags_key_encode(const WitUniverseDbi48WorldTagsKey *v, Buf *buf, CodecError *error);
+int wit_universe_dbi48_world_tags_key_decode(const void *data, size_t len, WitUniverseDbi48WorldTagsKey *v_out, CodecError *error);
+int wit_universe_dbi48_world_tags_key_validate(const WitUniverseDbi48WorldTagsKey *v, CodecError *error);
+bool wit_universe_dbi48_world_tags_key_equal(const WitUniverseDbi48WorldTagsKey *a, const WitUniverseDbi48WorldTagsKey *b);
+void wit_universe_dbi48_world_tags_key_free(WitUniverseDbi48WorldTagsKey *v);
+
+int wit_universe_dbi48_world_tags_value_encode(const WitUniverseDbi48WorldTagsValue *v, Buf *buf, CodecError *error);
+int wit_universe_dbi48_world_tags_value_decode(const void *data, size_t len, WitUniverseDbi48WorldTagsValue *v_out, CodecError *error);
+int wit_universe_dbi48_world_tags_value_validate(const WitUniverseDbi48WorldTagsValue *v, CodecError *error);
+bool wit_universe_dbi48_world_tags_value_equal(const WitUniverseDbi48WorldTagsValue *a, const WitUniverseDbi48WorldTagsValue *b);
+void wit_universe_dbi48_world_tags_value_free(WitUniverseDbi48WorldTagsValue *v);
+
+int wit_universe_dbi49_results_key_encode(const WitUniverseDbi49ResultsKey *v, Buf *buf, CodecError *error);
+int wit_universe_dbi49_results_key_decode(const void *data, size_t len, WitUniverseDbi49ResultsKey *v_out, CodecError *error);
+int wit_universe_dbi49_results_key_validate(const WitUniverseDbi49ResultsKey *v, CodecError *error);
+bool wit_universe_dbi49_results_key_equal(const WitUniverseDbi49ResultsKey *a, const WitUniverseDbi49ResultsKey *b);
+void wit_universe_dbi49_results_key_free(WitUniverseDbi49ResultsKey *v);
+
+int wit_universe_dbi49_results_value_encode(const WitUniverseDbi49ResultsValue *v, Buf *buf, CodecError *error);
+int wit_universe_dbi49_results_value_decode(const void *data, size_t len, WitUniverseDbi49ResultsValue *v_out, CodecError *error);
+int wit_universe_dbi49_results_value_validate(const WitUniverseDbi49ResultsValue *v, CodecError *error);
+bool wit_universe_dbi49_results_value_equal(const WitUniverseDbi49ResultsValue *a, const WitUniverseDbi49ResultsValue *b);
+void wit_universe_dbi49_results_value_free(WitUniverseDbi49ResultsValue *v);
 
 int wit_universe_dbi47_idempotency_key_encode(const WitUniverseDbi47IdempotencyKey *v, Buf *buf, CodecError *error);
 int wit_universe_dbi47_idempotency_key_decode(const void *data, size_t len, WitUniverseDbi47IdempotencyKey *v_out, CodecError *error);

@@ -5953,6 +5953,274 @@ int wit_universe_dbi46_tags_value_from_json(const json_t *json, WitUniverseDbi46
     return SAP_OK;
 }
 
+static const char *const wit_universe_dbi48_world_tags_key_names[] = {
+    "universe",
+    "world",
+    "name",
+};
+
+static json_t *wit_universe_dbi48_world_tags_key_write_json(const WitUniverseDbi48WorldTagsKey *v)
+{
+    json_t *json = json_object();
+    bool ok = json != NULL;
+
+    ok = ok && codec_json_add(json, "universe", codec_json_unsigned(v->universe));
+    ok = ok && codec_json_add(json, "world", codec_json_string(&v->world));
+    ok = ok && codec_json_add(json, "name", codec_json_string(&v->name));
+    return codec_json_done(json, ok);
+}
+
+static int wit_universe_dbi48_world_tags_key_read_json(const json_t *json, WitUniverseDbi48WorldTagsKey *v, CodecError *error)
+{
+    int rc = codec_json_read_fields(json, wit_universe_dbi48_world_tags_key_names, 3, error);
+    if (rc == SAP_OK) {
+        rc = read_u32(json_object_get(json, "universe"), &v->universe, error);
+        (void)codec_blame(error, "record dbi48-world-tags-key", "universe", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = codec_json_read_string(json_object_get(json, "world"), &v->world, error);
+        (void)codec_blame(error, "record dbi48-world-tags-key", "world", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = codec_json_read_string(json_object_get(json, "name"), &v->name, error);
+        (void)codec_blame(error, "record dbi48-world-tags-key", "name", rc);
+    }
+    return rc;
+}
+
+int wit_universe_dbi48_world_tags_key_to_json(const WitUniverseDbi48WorldTagsKey *v, json_t **json_out, CodecError *error)
+{
+    int rc = wit_universe_dbi48_world_tags_key_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    json_t *json = wit_universe_dbi48_world_tags_key_write_json(v);
+    if (json == NULL) {
+        return SAP_NOMEM;
+    }
+    *json_out = json;
+    return SAP_OK;
+}
+
+int wit_universe_dbi48_world_tags_key_from_json(const json_t *json, WitUniverseDbi48WorldTagsKey *v_out, CodecError *error)
+{
+    WitUniverseDbi48WorldTagsKey v;
+
+    memset(&v, 0, sizeof v);
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    int rc = wit_universe_dbi48_world_tags_key_read_json(json, &v, error);
+    (void)codec_blame(error, "record dbi48-world-tags-key", "", rc);
+    if (rc == SAP_OK) {
+        rc = wit_universe_dbi48_world_tags_key_validate(&v, error);
+    }
+    if (rc != SAP_OK) {
+        wit_universe_dbi48_world_tags_key_free(&v);
+        return rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static const char *const wit_universe_dbi48_world_tags_value_names[] = {
+    "value",
+};
+
+static json_t *wit_universe_dbi48_world_tags_value_write_json(const WitUniverseDbi48WorldTagsValue *v)
+{
+    json_t *json = json_object();
+    bool ok = json != NULL;
+
+    ok = ok && codec_json_add(json, "value", codec_json_string(&v->value));
+    return codec_json_done(json, ok);
+}
+
+static int wit_universe_dbi48_world_tags_value_read_json(const json_t *json, WitUniverseDbi48WorldTagsValue *v, CodecError *error)
+{
+    int rc = codec_json_read_fields(json, wit_universe_dbi48_world_tags_value_names, 1, error);
+    if (rc == SAP_OK) {
+        rc = codec_json_read_string(json_object_get(json, "value"), &v->value, error);
+        (void)codec_blame(error, "record dbi48-world-tags-value", "value", rc);
+    }
+    return rc;
+}
+
+int wit_universe_dbi48_world_tags_value_to_json(const WitUniverseDbi48WorldTagsValue *v, json_t **json_out, CodecError *error)
+{
+    int rc = wit_universe_dbi48_world_tags_value_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    json_t *json = wit_universe_dbi48_world_tags_value_write_json(v);
+    if (json == NULL) {
+        return SAP_NOMEM;
+    }
+    *json_out = json;
+    return SAP_OK;
+}
+
+int wit_universe_dbi48_world_tags_value_from_json(const json_t *json, WitUniverseDbi48WorldTagsValue *v_out, CodecError *error)
+{
+    WitUniverseDbi48WorldTagsValue v;
+
+    memset(&v, 0, sizeof v);
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    int rc = wit_universe_dbi48_world_tags_value_read_json(json, &v, error);
+    (void)codec_blame(error, "record dbi48-world-tags-value", "", rc);
+    if (rc == SAP_OK) {
+        rc = wit_universe_dbi48_world_tags_value_validate(&v, error);
+    }
+    if (rc != SAP_OK) {
+        wit_universe_dbi48_world_tags_value_free(&v);
+        return rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static const char *const wit_universe_dbi49_results_key_names[] = {
+    "universe",
+    "world",
+};
+
+static json_t *wit_universe_dbi49_results_key_write_json(const WitUniverseDbi49ResultsKey *v)
+{
+    json_t *json = json_object();
+    bool ok = json != NULL;
+
+    ok = ok && codec_json_add(json, "universe", codec_json_unsigned(v->universe));
+    ok = ok && codec_json_add(json, "world", codec_json_string(&v->world));
+    return codec_json_done(json, ok);
+}
+
+static int wit_universe_dbi49_results_key_read_json(const json_t *json, WitUniverseDbi49ResultsKey *v, CodecError *error)
+{
+    int rc = codec_json_read_fields(json, wit_universe_dbi49_results_key_names, 2, error);
+    if (rc == SAP_OK) {
+        rc = read_u32(json_object_get(json, "universe"), &v->universe, error);
+        (void)codec_blame(error, "record dbi49-results-key", "universe", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = codec_json_read_string(json_object_get(json, "world"), &v->world, error);
+        (void)codec_blame(error, "record dbi49-results-key", "world", rc);
+    }
+    return rc;
+}
+
+int wit_universe_dbi49_results_key_to_json(const WitUniverseDbi49ResultsKey *v, json_t **json_out, CodecError *error)
+{
+    int rc = wit_universe_dbi49_results_key_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    json_t *json = wit_universe_dbi49_results_key_write_json(v);
+    if (json == NULL) {
+        return SAP_NOMEM;
+    }
+    *json_out = json;
+    return SAP_OK;
+}
+
+int wit_universe_dbi49_results_key_from_json(const json_t *json, WitUniverseDbi49ResultsKey *v_out, CodecError *error)
+{
+    WitUniverseDbi49ResultsKey v;
+
+    memset(&v, 0, sizeof v);
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    int rc = wit_universe_dbi49_results_key_read_json(json, &v, error);
+    (void)codec_blame(error, "record dbi49-results-key", "", rc);
+    if (rc == SAP_OK) {
+        rc = wit_universe_dbi49_results_key_validate(&v, error);
+    }
+    if (rc != SAP_OK) {
+        wit_universe_dbi49_results_key_free(&v);
+        return rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static const char *const wit_universe_dbi49_results_value_names[] = {
+    "status",
+    "encoding",
+    "payload",
+    "height",
+};
+
+static json_t *wit_universe_dbi49_results_value_write_json(const WitUniverseDbi49ResultsValue *v)
+{
+    json_t *json = json_object();
+    bool ok = json != NULL;
+
+    ok = ok && codec_json_add(json, "status", wit_universe_receipt_status_write_json(&v->status));
+    ok = ok && codec_json_add(json, "encoding", wit_universe_encoding_write_json(&v->encoding));
+    ok = ok && codec_json_add(json, "payload", codec_json_bytes(&v->payload));
+    ok = ok && codec_json_add(json, "height", codec_json_unsigned(v->height));
+    return codec_json_done(json, ok);
+}
+
+static int wit_universe_dbi49_results_value_read_json(const json_t *json, WitUniverseDbi49ResultsValue *v, CodecError *error)
+{
+    int rc = codec_json_read_fields(json, wit_universe_dbi49_results_value_names, 4, error);
+    if (rc == SAP_OK) {
+        rc = wit_universe_receipt_status_read_json(json_object_get(json, "status"), &v->status, error);
+        (void)codec_blame(error, "record dbi49-results-value", "status", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = wit_universe_encoding_read_json(json_object_get(json, "encoding"), &v->encoding, error);
+        (void)codec_blame(error, "record dbi49-results-value", "encoding", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = codec_json_read_bytes(json_object_get(json, "payload"), &v->payload, error);
+        (void)codec_blame(error, "record dbi49-results-value", "payload", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = read_u64(json_object_get(json, "height"), &v->height, error);
+        (void)codec_blame(error, "record dbi49-results-value", "height", rc);
+    }
+    return rc;
+}
+
+int wit_universe_dbi49_results_value_to_json(const WitUniverseDbi49ResultsValue *v, json_t **json_out, CodecError *error)
+{
+    int rc = wit_universe_dbi49_results_value_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    json_t *json = wit_universe_dbi49_results_value_write_json(v);
+    if (json == NULL) {
+        return SAP_NOMEM;
+    }
+    *json_out = json;
+    return SAP_OK;
+}
+
+int wit_universe_dbi49_results_value_from_json(const json_t *json, WitUniverseDbi49ResultsValue *v_out, CodecError *error)
+{
+    WitUniverseDbi49ResultsValue v;
+
+    memset(&v, 0, sizeof v);
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    int rc = wit_universe_dbi49_results_value_read_json(json, &v, error);
+    (void)codec_blame(error, "record dbi49-results-value", "", rc);
+    if (rc == SAP_OK) {
+        rc = wit_universe_dbi49_results_value_validate(&v, error);
+    }
+    if (rc != SAP_OK) {
+        wit_universe_dbi49_results_value_free(&v);
+        return rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
 static const char *const wit_universe_dbi47_idempotency_key_names[] = {
     "universe",
     "scope",

@@ -249,6 +249,18 @@ int wit_universe_dbi46_tags_key_from_json(const json_t *json, WitUniverseDbi46Ta
 int wit_universe_dbi46_tags_value_to_json(const WitUniverseDbi46TagsValue *v, json_t **json_out, CodecError *error);
 int wit_universe_dbi46_tags_value_from_json(const json_t *json, WitUniverseDbi46TagsValue *v_out, CodecError *error);
 
+int wit_universe_dbi48_world_tags_key_to_json(const WitUniverseDbi48WorldTagsKey *v, json_t **json_out, CodecError *error);
+int wit_universe_dbi48_world_tags_key_from_json(const json_t *json, WitUniverseDbi48WorldTagsKey *v_out, CodecError *error);
+
+int wit_universe_dbi48_world_tags_value_to_json(const WitUniverseDbi48WorldTagsValue *v, json_t **json_out, CodecError *error);
+int wit_universe_dbi48_world_tags_value_from_json(const json_t *json, WitUniverseDbi48WorldTagsValue *v_out, CodecError *error);
+
+int wit_universe_dbi49_results_key_to_json(const WitUniverseDbi49ResultsKey *v, json_t **json_out, CodecError *error);
+int wit_universe_dbi49_results_key_from_json(const json_t *json, WitUniverseDbi49ResultsKey *v_out, CodecError *error);
+
+int wit_universe_dbi49_results_value_to_json(const WitUniverseDbi49ResultsValue *v, json_t **json_out, CodecError *error);
+int wit_universe_dbi49_results_value_from_json(const json_t *json, WitUniverseDbi49ResultsValue *v_out, CodecError *error);
+
 int wit_universe_dbi47_idempotency_key_to_json(const WitUniverseDbi47IdempotencyKey *v, json_t **json_out, CodecError *error);
 int wit_universe_dbi47_idempotency_key_from_json(const json_t *json, WitUniverseDbi47IdempotencyKey *v_out, CodecError *error);
 

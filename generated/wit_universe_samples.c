@@ -4855,6 +4855,224 @@ static void wit_universe_dbi46_tags_value_random(Choice *choice, WitUniverseDbi4
 
 SAMPLE_TYPE(wit_universe_dbi46_tags_value, WitUniverseDbi46TagsValue)
 
+static void wit_universe_dbi48_world_tags_key_random(Choice *choice, WitUniverseDbi48WorldTagsKey *v)
+{
+    v->universe = (uint32_t)sample_number(choice);
+    sample_string(choice, &v->world);
+    switch (choice_below(choice, 16)) {
+    case 0:
+        sample_length(&v->world, 1);
+        break;
+    case 1:
+        sample_length(&v->world, 2);
+        break;
+    case 2:
+        sample_length(&v->world, 128);
+        break;
+    case 3:
+        sample_length(&v->world, 127);
+        break;
+    default:
+        sample_length(&v->world, 1);
+        break;
+    case 15:
+        break;
+    }
+    sample_string(choice, &v->name);
+    switch (choice_below(choice, 16)) {
+    case 0:
+        sample_length(&v->name, 1);
+        break;
+    case 1:
+        sample_length(&v->name, 2);
+        break;
+    case 2:
+        sample_length(&v->name, 128);
+        break;
+    case 3:
+        sample_length(&v->name, 127);
+        break;
+    default:
+        sample_length(&v->name, 1);
+        break;
+    case 15:
+        break;
+    }
+}
+
+static bool wit_universe_dbi48_world_tags_key_edge(void *any, size_t i, const char **refinement)
+{
+    WitUniverseDbi48WorldTagsKey *v = any;
+
+    switch (i) {
+    case 0:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->world, 1);
+        return true;
+    case 1:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->world, 0);
+        return false;
+    case 2:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->world, 2);
+        return true;
+    case 3:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->world, 128);
+        return true;
+    case 4:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->world, 127);
+        return true;
+    case 5:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->world, 129);
+        return false;
+    case 6:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->name, 1);
+        return true;
+    case 7:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->name, 0);
+        return false;
+    case 8:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->name, 2);
+        return true;
+    case 9:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->name, 128);
+        return true;
+    case 10:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->name, 127);
+        return true;
+    case 11:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->name, 129);
+        return false;
+    default:
+        return true;
+    }
+}
+
+SAMPLE_TYPE(wit_universe_dbi48_world_tags_key, WitUniverseDbi48WorldTagsKey)
+
+static void wit_universe_dbi48_world_tags_value_random(Choice *choice, WitUniverseDbi48WorldTagsValue *v)
+{
+    sample_string(choice, &v->value);
+    switch (choice_below(choice, 16)) {
+    case 0:
+        sample_length(&v->value, 128);
+        break;
+    case 1:
+        sample_length(&v->value, 127);
+        break;
+    default:
+        sample_length(&v->value, 128);
+        break;
+    case 15:
+        break;
+    }
+}
+
+static bool wit_universe_dbi48_world_tags_value_edge(void *any, size_t i, const char **refinement)
+{
+    WitUniverseDbi48WorldTagsValue *v = any;
+
+    switch (i) {
+    case 0:
+        *refinement = "len(value) <= 128";
+        sample_length(&v->value, 128);
+        return true;
+    case 1:
+        *refinement = "len(value) <= 128";
+        sample_length(&v->value, 127);
+        return true;
+    case 2:
+        *refinement = "len(value) <= 128";
+        sample_length(&v->value, 129);
+        return false;
+    default:
+        return true;
+    }
+}
+
+SAMPLE_TYPE(wit_universe_dbi48_world_tags_value, WitUniverseDbi48WorldTagsValue)
+
+static void wit_universe_dbi49_results_key_random(Choice *choice, WitUniverseDbi49ResultsKey *v)
+{
+    v->universe = (uint32_t)sample_number(choice);
+    sample_string(choice, &v->world);
+    switch (choice_below(choice, 16)) {
+    case 0:
+        sample_length(&v->world, 1);
+        break;
+    case 1:
+        sample_length(&v->world, 2);
+        break;
+    case 2:
+        sample_length(&v->world, 128);
+        break;
+    case 3:
+        sample_length(&v->world, 127);
+        break;
+    default:
+        sample_length(&v->world, 1);
+        break;
+    case 15:
+        break;
+    }
+}
+
+static bool wit_universe_dbi49_results_key_edge(void *any, size_t i, const char **refinement)
+{
+    WitUniverseDbi49ResultsKey *v = any;
+
+    switch (i) {
+    case 0:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->world, 1);
+        return true;
+    case 1:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->world, 0);
+        return false;
+    case 2:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->world, 2);
+        return true;
+    case 3:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->world, 128);
+        return true;
+    case 4:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->world, 127);
+        return true;
+    case 5:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->world, 129);
+        return false;
+    default:
+        return true;
+    }
+}
+
+SAMPLE_TYPE(wit_universe_dbi49_results_key, WitUniverseDbi49ResultsKey)
+
+static void wit_universe_dbi49_results_value_random(Choice *choice, WitUniverseDbi49ResultsValue *v)
+{
+    wit_universe_receipt_status_random(choice, &v->status);
+    wit_universe_encoding_random(choice, &v->encoding);
+    sample_bytes(choice, &v->payload);
+    v->height = (uint64_t)sample_number(choice);
+}
+
+SAMPLE_TYPE(wit_universe_dbi49_results_value, WitUniverseDbi49ResultsValue)
+
 static void wit_universe_dbi47_idempotency_key_random(Choice *choice, WitUniverseDbi47IdempotencyKey *v)
 {
     v->universe = (uint32_t)sample_number(choice);
@@ -5082,6 +5300,10 @@ const SampleType wit_universe_samples[] = {
     SAMPLE_ENTRY("dbi45-kinds-value", wit_universe_dbi45_kinds_value, WitUniverseDbi45KindsValue, true, wit_universe_dbi45_kinds_value_edge, 3),
     SAMPLE_ENTRY("dbi46-tags-key", wit_universe_dbi46_tags_key, WitUniverseDbi46TagsKey, false, wit_universe_dbi46_tags_key_edge, 12),
     SAMPLE_ENTRY("dbi46-tags-value", wit_universe_dbi46_tags_value, WitUniverseDbi46TagsValue, false, NULL, 0),
+    SAMPLE_ENTRY("dbi48-world-tags-key", wit_universe_dbi48_world_tags_key, WitUniverseDbi48WorldTagsKey, false, wit_universe_dbi48_world_tags_key_edge, 12),
+    SAMPLE_ENTRY("dbi48-world-tags-value", wit_universe_dbi48_world_tags_value, WitUniverseDbi48WorldTagsValue, true, wit_universe_dbi48_world_tags_value_edge, 3),
+    SAMPLE_ENTRY("dbi49-results-key", wit_universe_dbi49_results_key, WitUniverseDbi49ResultsKey, false, wit_universe_dbi49_results_key_edge, 6),
+    SAMPLE_ENTRY("dbi49-results-value", wit_universe_dbi49_results_value, WitUniverseDbi49ResultsValue, true, NULL, 0),
     SAMPLE_ENTRY("dbi47-idempotency-key", wit_universe_dbi47_idempotency_key, WitUniverseDbi47IdempotencyKey, false, wit_universe_dbi47_idempotency_key_edge, 12),
     SAMPLE_ENTRY("dbi47-idempotency-value", wit_universe_dbi47_idempotency_value, WitUniverseDbi47IdempotencyValue, true, wit_universe_dbi47_idempotency_value_edge, 3),
 };

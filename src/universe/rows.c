@@ -54,6 +54,16 @@ static const RowRule row_rules[] = {
     {WIT_DBI_ROLELEASE, PARTY_LEASE, CHANGE_ANY, {GUARD(ROLELEASE), NO_GUARD}},
     {WIT_DBI_WORLD_META, PARTY_OPERATOR, CHANGE_ANY, {GUARD(LEASE), GUARD(WORLD_META)}},
     {WIT_DBI_WORLD_META, PARTY_DRAIN, CHANGE_ANY, {GUARD(LEASE), GUARD(WORLD_META)}},
+    /* A world that has finished gives its lease back with its last entry. */
+    {WIT_DBI_LEASE, PARTY_HOLDER, CHANGE_PUT, {GUARD(LEASE), GUARD(WORLD_META)}},
+    {WIT_DBI_HELD, PARTY_HOLDER, CHANGE_DEL, {GUARD(LEASE), NO_GUARD}},
+    {WIT_DBI_WORLD_META, PARTY_HOLDER, CHANGE_PUT, {GUARD(LEASE), GUARD(WORLD_META)}},
+    {WIT_DBI_RESULTS, PARTY_HOLDER, CHANGE_PUT, {GUARD(LEASE), GUARD(HEAD)}},
+    {WIT_DBI_RESULTS, PARTY_DRAIN, CHANGE_DEL, {SHARED(WORLD_META), NO_GUARD}},
+    {WIT_DBI_TAGS, PARTY_HOLDER, CHANGE_PUT | CHANGE_DEL, {GUARD(LEASE), GUARD(HEAD)}},
+    {WIT_DBI_TAGS, PARTY_DRAIN, CHANGE_DEL, {SHARED(WORLD_META), NO_GUARD}},
+    {WIT_DBI_WORLD_TAGS, PARTY_HOLDER, CHANGE_PUT | CHANGE_DEL, {GUARD(LEASE), GUARD(HEAD)}},
+    {WIT_DBI_WORLD_TAGS, PARTY_DRAIN, CHANGE_DEL, {SHARED(WORLD_META), NO_GUARD}},
     {WIT_DBI_HEAD, PARTY_HOLDER, CHANGE_ANY, {GUARD(LEASE), GUARD(HEAD)}},
     {WIT_DBI_JOURNAL, PARTY_HOLDER, CHANGE_ANY, {GUARD(LEASE), GUARD(HEAD)}},
     {WIT_DBI_WORLD_INBOX, PARTY_PRODUCER, CHANGE_ANY, {SHARED(WORLD_META), NO_GUARD}},
@@ -179,11 +189,12 @@ static bool is_of_intents(uint32_t table)
     return table >= WIT_DBI_EFFECTS_PENDING && table <= WIT_DBI_TIMERS_DEDUPE;
 }
 
-/* Keys of one world begin with the same bytes in every table whose rows are guarded; those of held and
- * assigned rows have the world at their end. */
+/* Keys of one world begin with the same bytes in every table whose rows are guarded; those of held,
+ * assigned and tags rows have the world at their end. */
 static bool guard_covers(const RowKey *guard, const RowKey *key)
 {
-    if (key->table == WIT_DBI_HELD || key->table == WIT_DBI_ASSIGNED) {
+    if (key->table == WIT_DBI_HELD || key->table == WIT_DBI_ASSIGNED ||
+        key->table == WIT_DBI_TAGS) {
         uint32_t name_len = guard->len - 4;
         return guard->len > 4 && key->len >= name_len && memcmp(key->bytes, guard->bytes, 4) == 0 &&
                memcmp(key->bytes + key->len - name_len, guard->bytes + 4, name_len) == 0;
@@ -259,7 +270,9 @@ const uint32_t *universe_tables(uint32_t *count_out)
                                                             WIT_DBI_CRON,
                                                             WIT_DBI_KINDS,
                                                             WIT_DBI_TAGS,
-                                                            WIT_DBI_IDEMPOTENCY};
+                                                            WIT_DBI_IDEMPOTENCY,
+                                                            WIT_DBI_WORLD_TAGS,
+                                                            WIT_DBI_RESULTS};
     *count_out = WIT_UNIVERSE_DBI_COUNT;
     return tables;
 }
@@ -432,6 +445,21 @@ void row_key_assigned(RowKey *key, uint32_t universe, const UniverseName *worker
     Buf buf = start_key(key, WIT_DBI_ASSIGNED);
     WitUniverseDbi23AssignedKey fields = {universe, lend_name(worker), lend_name(world)};
     end_key(key, &buf, wit_universe_dbi23_assigned_key_encode(&fields, &buf, NULL));
+}
+
+void row_key_tag(RowKey *key, uint32_t universe, const UniverseName *tag, const UniverseName *world)
+{
+    Buf buf = start_key(key, WIT_DBI_TAGS);
+    WitUniverseDbi46TagsKey fields = {universe, lend_name(tag), lend_name(world)};
+    end_key(key, &buf, wit_universe_dbi46_tags_key_encode(&fields, &buf, NULL));
+}
+
+void row_key_world_tag(RowKey *key, uint32_t universe, const UniverseName *world, Slice name)
+{
+    Buf buf = start_key(key, WIT_DBI_WORLD_TAGS);
+    WitUniverseDbi48WorldTagsKey fields = {universe, lend_name(world),
+                                           lend_bytes(name.data, name.len)};
+    end_key(key, &buf, wit_universe_dbi48_world_tags_key_encode(&fields, &buf, NULL));
 }
 
 void row_key_expiry(RowKey *key, uint32_t universe, uint64_t at_ns, const uint8_t seq[UNIVERSE_SEQ])

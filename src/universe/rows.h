@@ -102,6 +102,10 @@ void row_key_priority(RowKey *key, uint32_t universe, uint8_t priority);
 void row_key_module(RowKey *key, uint32_t universe, const UniverseName *name, uint64_t version);
 void row_key_assigned(RowKey *key, uint32_t universe, const UniverseName *worker,
                       const UniverseName *world);
+void row_key_tag(RowKey *key, uint32_t universe, const UniverseName *tag,
+                 const UniverseName *world);
+/* `name` has 1 to UNIVERSE_NAME_MAX bytes. */
+void row_key_world_tag(RowKey *key, uint32_t universe, const UniverseName *world, Slice name);
 void row_key_expiry(RowKey *key, uint32_t universe, uint64_t at_ns,
                     const uint8_t seq[UNIVERSE_SEQ]);
 

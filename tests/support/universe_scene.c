@@ -47,6 +47,17 @@ void scene_open(Scene *scene, const char *url, bool needs_init)
               SAP_OK);
 }
 
+bool scene_open_bed(Scene *scene, StoreBeds *beds, int bed)
+{
+    char url[SUITE_URL_MAX];
+    if (bed >= beds->count) {
+        return false;
+    }
+    store_suite_next_url(&beds->all[bed], url, sizeof url);
+    scene_open(scene, url, beds->all[bed].needs_init);
+    return true;
+}
+
 void scene_close(Scene *scene)
 {
     for (int i = 0; i < SCENE_WORKERS; i++) {

@@ -3,6 +3,7 @@
 #ifndef SAPLING_TESTS_UNIVERSE_SCENE_H
 #define SAPLING_TESTS_UNIVERSE_SCENE_H
 
+#include "support/store_suite.h"
 #include "universe/universe_impl.h"
 
 enum { SCENE_UNIVERSE = 7, SCENE_WORKERS = 8, SCENE_JOBS = 64, SCENE_LETTERS = 64 };
@@ -22,6 +23,8 @@ typedef struct Scene {
 
 /* On a store of any kind, made by the universe's own schema. */
 void scene_open(Scene *scene, const char *url, bool needs_init);
+/* On the next store of a bed. False: there is no such bed here, which has been printed. */
+bool scene_open_bed(Scene *scene, StoreBeds *beds, int bed);
 /* Closes what lives, and compares the memory of worlds and stores with none. */
 void scene_close(Scene *scene);
 

@@ -142,17 +142,6 @@ static void tear_down_beds(void)
     store_beds_end(&beds);
 }
 
-static bool open_bed(int bed)
-{
-    char url[SUITE_URL_MAX];
-    if (bed >= beds.count) {
-        return false;
-    }
-    store_suite_next_url(&beds.all[bed], url, sizeof url);
-    scene_open(&scene, url, beds.all[bed].needs_init);
-    return true;
-}
-
 START_TEST(a_native_handler_gets_the_context_of_its_module)
 {
     ck_assert_int_eq(sap_world_module_register(&native), SAP_OK);
@@ -212,7 +201,7 @@ START_TEST(a_module_that_says_something_else_is_a_new_version)
                         .max_attempts = 3,
                         .on_failure = SAP_ON_FAILURE_SKIP,
                         .state = SAP_MODULE_STATE_ASK};
-    if (!open_bed(_i)) {
+    if (!scene_open_bed(&scene, &beds, _i)) {
         return;
     }
     ck_assert_int_eq(sap_module_get(scene.universe, "hello", 0, &read), SAP_NOTFOUND);
@@ -317,7 +306,7 @@ END_TEST
 START_TEST(a_worker_runs_what_its_host_makes_of_a_module)
 {
     static Host host;
-    if (!open_bed(_i)) {
+    if (!scene_open_bed(&scene, &beds, _i)) {
         return;
     }
     SapWorker *worker = host_worker(&host, "exec:", "a");

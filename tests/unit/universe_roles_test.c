@@ -64,18 +64,6 @@ static void tear_down_beds(void)
     store_beds_end(&beds);
 }
 
-/* False: there is no such store here, which has been printed. */
-static bool open_bed(int bed)
-{
-    char url[SUITE_URL_MAX];
-    if (bed >= beds.count) {
-        return false;
-    }
-    store_suite_next_url(&beds.all[bed], url, sizeof url);
-    scene_open(&scene, url, beds.all[bed].needs_init);
-    return true;
-}
-
 static const char *numbered(char text[16], const char *begin, int number)
 {
     (void)snprintf(text, 16, "%s%04d", begin, number);
@@ -96,7 +84,7 @@ static void keep_house(SapWorker *worker, uint64_t ms)
 
 START_TEST(worlds_are_assigned_to_workers_that_are_alive_and_can_run_them)
 {
-    if (!open_bed(_i)) {
+    if (!scene_open_bed(&scene, &beds, _i)) {
         return;
     }
     SapUniverse *universe = scene.universe;
@@ -281,7 +269,7 @@ START_TEST(leases_by_hand_are_the_protocol)
     uint64_t epoch = 0;
     uint64_t again = 0;
     uint64_t other = 0;
-    if (!open_bed(_i)) {
+    if (!scene_open_bed(&scene, &beds, _i)) {
         return;
     }
     SapUniverse *universe = scene.universe;
@@ -824,7 +812,7 @@ END_TEST
 
 START_TEST(dead_letters_are_listed_replayed_and_dropped)
 {
-    if (!open_bed(_i)) {
+    if (!scene_open_bed(&scene, &beds, _i)) {
         return;
     }
     SapUniverse *universe = scene.universe;
