@@ -114,7 +114,8 @@ typedef enum SapEventKind {
     SAP_EVENT_MESSAGE = 1, /* somebody sent it */
     SAP_EVENT_RECEIPT = 2,
     SAP_EVENT_TIMER = 3,
-    SAP_EVENT_CANCEL = 4,
+    SAP_EVENT_CANCEL = 4, /* sap_world_cancel_request(): it should finish what it does, and end */
+    SAP_EVENT_QUERY = 16, /* sap_world_query(): it may read and reply, and nothing else */
 } SapEventKind;
 
 /* Of a receipt. */
@@ -263,6 +264,20 @@ SAP_API int sap_world_timer(SapWorld *world, const SapTimer *timer);
  * that is being performed is told so. SAP_NOTFOUND: nothing is. SAP_FULL: more than 16 in one call. */
 SAP_API int sap_world_cancel(SapWorld *world, const char *ref);
 
+/* The world finishes with this step: nothing comes in any more, what waits becomes dead letters, its timers
+ * go, and effects that it has asked for are still performed, without a receipt. The result is kept until the
+ * world is deleted: sap_world_result_wait(). `failed`: it has not reached what it was for. SAP_EXISTS: this
+ * call has said so already. SAP_INVALID, SAP_FULL: as of sap_world_reply(). */
+SAP_API int sap_world_done(SapWorld *world, bool failed, SapEncoding encoding, const void *result,
+                           size_t len);
+
+/* Gives the world a tag, by which sap_worlds_list() finds it: `name`, or with a value "name=value". A name has
+ * one value. SAP_INVALID: the two are longer than SAP_WORLD_MAX_NAME together, or no text, or the name has a
+ * '='. SAP_FULL: it has 64 tags. */
+SAP_API int sap_world_tag(SapWorld *world, const char *name, const char *value);
+/* SAP_NOTFOUND: it has no such tag. */
+SAP_API int sap_world_untag(SapWorld *world, const char *name);
+
 /* For `return sap_world_fail(...)`. With `retry` the item is tried again, as after any other failure.
  * Without, it becomes a dead letter with the message, and the world goes on with the next one. */
 SAP_API int sap_world_fail(SapWorld *world, bool retry, const char *message);
@@ -383,10 +398,20 @@ SAP_API int sap_world_pin(SapUniverse *universe, const char *world, uint64_t ver
 /* Deletes it: nothing comes in any more, and what waits becomes dead letters, by sap_world_drain().
  * SAP_OK also if it is deleted already. */
 SAP_API int sap_world_delete(SapUniverse *universe, const char *world, const char *reason);
-/* Empties a deleted world, up to `limit` items a call (0: 64). *done_out: nothing is left. SAP_ERROR: it
- * is not deleted. */
+/* Empties a deleted or done world, up to `limit` items a call (0: 64). *done_out: nothing is left. SAP_ERROR:
+ * it is neither. */
 SAP_API int sap_world_drain(SapUniverse *universe, const char *world, uint32_t limit,
                             bool *done_out);
+
+/* Sends SAP_EVENT_CANCEL with a JSON text, the reason (NULL: ""). With an id, within 24 hours once. What comes
+ * of it is the handler's business; sap_world_delete() asks nobody. Codes are those of
+ * sap_enqueue_ingress(). */
+SAP_API int sap_world_cancel_request(SapUniverse *universe, const char *world, const char *id,
+                                     const char *reason);
+
+/* Calls `each` for the tags of a world, in the order of their names; value "": the name alone. */
+SAP_API int sap_world_tags(SapUniverse *universe, const char *world,
+                           int (*each)(void *ctx, const char *name, const char *value), void *ctx);
 
 /* What is durable of it. */
 SAP_API int sap_world_info(SapUniverse *universe, const char *world, SapWorldInfo *info_out);
@@ -437,6 +462,34 @@ typedef struct SapReply {
 SAP_API int sap_world_reply_wait(SapUniverse *universe, const char *world, const char *id,
                                  uint64_t timeout_ns, SapReply **reply_out);
 SAP_API void sap_reply_free(SapReply *reply);
+
+/* Waits for the result of a world, for up to timeout_ns: `failed` is as it said in sap_world_done(). The caller
+ * owns *result_out: sap_reply_free(). SAP_NOTFOUND: there is none yet. SAP_CONFLICT: and there will be none,
+ * since there is no such world, or it was deleted. */
+SAP_API int sap_world_result_wait(SapUniverse *universe, const char *world, uint64_t timeout_ns,
+                                  SapReply **result_out);
+
+/* Zero bytes are the defaults; all is borrowed for the call. */
+typedef struct SapQuery {
+    uint32_t size; /* sizeof the struct; see version.h */
+    bool strong;   /* of the newest step when the call returns, not when it began */
+    uint8_t reserved[3];
+    const char *name; /* of the event; NULL: "" */
+    SapEncoding encoding;
+    const void *payload;
+    size_t payload_len;
+    /* Who answers, and what its sap_world_module_ctx() is. NULL: the module that the process itself has. */
+    SapWorldHandler handler;
+    void *module_ctx;
+} SapQuery;
+
+/* Asks a world without changing it: calls the handler, in this thread, with SAP_EVENT_QUERY and a copy of the
+ * durable state, made of its journal. What it replies to event->reply_to is *reply_out, with the height of the
+ * state; what it changes is SAP_READONLY. `failed`: the handler failed, and the payload says why. The caller
+ * owns *reply_out: sap_reply_free(). SAP_NOTFOUND: no such world, or no reply. SAP_CONFLICT: nobody gave a
+ * handler, and this process does not have the module. SAP_BUSY: `strong`, and the world does not stand still. */
+SAP_API int sap_world_query(SapUniverse *universe, const char *world, const SapQuery *query,
+                            SapReply **reply_out);
 
 /* ---- Dead letters ---------------------------------------------------------------------------- */
 

@@ -17,8 +17,9 @@ static uint32_t guards_needed(const HotWorld *world)
 {
     uint32_t cancels = 0;
     (void)cycle_cancels(world, &cancels);
-    SAP_ASSERT(JOURNAL_GUARDS + cancels * INTENT_CANCEL_GUARDS <= SAP_STORE_MAX_GUARDS);
-    return JOURNAL_GUARDS + cancels * INTENT_CANCEL_GUARDS;
+    uint32_t needed = JOURNAL_GUARDS + cancels * INTENT_CANCEL_GUARDS + world->done;
+    SAP_ASSERT(needed <= SAP_STORE_MAX_GUARDS);
+    return needed;
 }
 
 void batch_fill(SapWorker *worker)
@@ -59,6 +60,12 @@ void batch_end(SapWorker *worker, bool committed)
         }
         (void)cycle_end(world, committed);
         worker_cycle_ended(worker, world, committed);
+        if (committed && world->done) {
+            LOG_EVENT(meters->log, LOG_LEVEL_INFO, "universe.done",
+                      LOG_STR("world", world->lease.name.text),
+                      LOG_U64("height", world->head.height));
+            worker_drop(worker, world); /* its lease went with the commit */
+        }
     }
     worker->stats.cycles += committed;
     counter_add(meters->cycles, committed);
@@ -97,6 +104,11 @@ static uint32_t take_guards(const SapWorker *worker, UniverseGuard *guards)
         journal_guards(&world->lease, &guards[count]);
         count += JOURNAL_GUARDS;
         count += intents_cancel_guards(worker->universe->number, all, cancels, &guards[count]);
+        if (world->done) {
+            row_key_world(&guards[count].key, WIT_DBI_WORLD_META, worker->universe->number,
+                          &world->lease.name);
+            guards[count++].exclusive = true;
+        }
     }
     return count;
 }
@@ -124,6 +136,10 @@ static int submit_body(SapStoreTxn *store_txn, void *ctx)
         uint32_t cancels = 0;
         const IntentCancel *all = cycle_cancels(worker->batch[i], &cancels);
         rc = intents_cancel_apply(&txn, worker->universe->number, all, cancels);
+        if (rc == SAP_OK && worker->batch[i]->done) {
+            rc = world_finish(&txn, worker->universe->number, &worker->batch[i]->lease.name,
+                              worker->batch[i]->done_seq);
+        }
     }
     return rc;
 }

@@ -391,6 +391,13 @@ static int write_intent(void *ctx, const IntentView *intent)
         return write_asked(world, intent);
     case INTENT_CANCEL:
         return write_cancel(world, intent);
+    case INTENT_DONE:
+        world->done = true;
+        return done_write(&world->writes, world->universe->number, &world->lease.name,
+                          world->after.height + 1, intent);
+    case INTENT_TAG:
+    case INTENT_UNTAG:
+        return tag_write(&world->writes, world->universe->number, &world->lease.name, intent);
     }
     return SAP_ERROR;
 }
@@ -628,6 +635,10 @@ static void run_items(ExecutorJob *job)
         if (!go_on) {
             break;
         }
+        if (world->done) { /* what waits is for the drain */
+            producer_next(&world->universe->producer, world->universe->store, world->done_seq);
+            break;
+        }
         effects += handler_intent_count(&view);
         done++;
     }
@@ -662,6 +673,7 @@ int cycle_begin(HotWorld *world, SapUniverse *universe, const CycleLimits *limit
     world->steps = 0;
     world->rejected = 0;
     world->failed = 0;
+    world->done = false;
     world->waits = false;
     world->pause = false;
     return SAP_OK;
@@ -700,7 +712,7 @@ static int write_end(HotWorld *world)
     if (rc == SAP_OK && (world->begun || (world->steps > 0 && world->lease.unclean))) {
         rc = cycle_write_attempt(world, world->steps > 0);
     }
-    return rc == SAP_OK && world->more ? write_hint(world) : rc;
+    return rc == SAP_OK && world->more && !world->done ? write_hint(world) : rc;
 }
 
 int cycle_finish(HotWorld *world)

@@ -87,9 +87,11 @@ typedef struct HotWorld {
     Buf cancels; /* IntentCancel: of intents of cycles before */
     uint64_t steps;
     uint64_t rejected;
-    uint64_t failed; /* calls */
-    bool waits;      /* the machine's fault; `reason` says what */
-    bool pause;      /* it cannot go on; `reason` says why */
+    uint64_t failed;                /* calls */
+    bool done;                      /* the last step finishes the world */
+    uint8_t done_seq[UNIVERSE_SEQ]; /* of the row by which it is emptied then */
+    bool waits;                     /* the machine's fault; `reason` says what */
+    bool pause;                     /* it cannot go on; `reason` says why */
     char reason[CYCLE_REASON + 1];
 } HotWorld;
 

@@ -154,6 +154,9 @@ static void forget_change(SapWorld *world)
 int handler_put_row(SapWorld *world, Slice key, Slice row)
 {
     ChangeAt change;
+    if (world->read_only) {
+        return SAP_READONLY;
+    }
     int rc =
         has_room(world, key.len + row.len) ? keep_change(world, key, row, true, &change) : SAP_FULL;
     if (rc != SAP_OK) {
@@ -169,6 +172,9 @@ int handler_put_row(SapWorld *world, Slice key, Slice row)
 int handler_del_row(SapWorld *world, Slice key)
 {
     ChangeAt change;
+    if (world->read_only) {
+        return SAP_READONLY;
+    }
     int rc = has_room(world, key.len) ? keep_change(world, key, (Slice){"", 0}, false, &change)
                                       : SAP_FULL;
     if (rc != SAP_OK) {
@@ -282,6 +288,9 @@ static void hash_intent(const SapWorld *world, IntentView *intent)
 int handler_add_intent(SapWorld *world, IntentView *intent)
 {
     IntentAt at = {.view = *intent};
+    if (world->read_only && intent->type != INTENT_REPLY) {
+        return SAP_READONLY;
+    }
     if (world->intents.len / sizeof at >= SAP_WORLD_MAX_INTENTS ||
         !has_room(world, intent->kind.len + intent->ref.len + intent->params.len)) {
         return SAP_FULL;
@@ -452,6 +461,7 @@ void handler_forget(SapWorld *world)
     buf_clear(&world->bytes);
     buf_clear(&world->changes);
     buf_clear(&world->intents);
+    world->done = false;
     world->cancels = 0;
     world->weight = 0;
     world->drawn = 0;
@@ -490,6 +500,7 @@ HandlerOutcome handler_call(SapWorld *world, SapWorldHandler handler, const Inbo
     SapEvent event;
     Buf texts = {0};
     int rc = make_event(item, &event, &texts);
+    event.kind = world->read_only ? SAP_EVENT_QUERY : event.kind;
     rc = rc == SAP_OK ? handler(world, &event) : rc;
     buf_release(&texts);
     return judge(world, rc);

@@ -31,6 +31,9 @@ typedef enum IntentType {
     INTENT_EFFECT,
     INTENT_TIMER,
     INTENT_CANCEL,
+    INTENT_DONE,  /* the world finishes; of_failure: without having reached what it was for */
+    INTENT_TAG,   /* ref: the name, params: the value */
+    INTENT_UNTAG, /* the same: what it had */
 } IntentType;
 
 /* One thing that a call has asked for. Borrowed until the next call. */
@@ -43,6 +46,7 @@ typedef struct IntentView {
     uint8_t hash[UNIVERSE_DIGEST]; /* of a cancel: of the intent that is cancelled */
     bool of_timer;                 /* of a cancel */
     bool cancelled;                /* by the same call: journaled, and never put */
+    bool of_failure;               /* of a done world */
     WitUniverseRetry retry;
     WitUniverseTimerClock clock;
     uint64_t time_ns;
@@ -77,6 +81,8 @@ struct SapWorld {
     size_t weight;                      /* of all of it, against SAP_WORLD_MAX_ENTRY */
     const SAP_ATOMIC(bool) * cancelled; /* borrowed: nobody waits for the result; NULL: never */
     uint64_t drawn;                     /* random bytes */
+    bool read_only;                     /* a query: it may reply, and nothing else */
+    bool done;                          /* by sap_world_done() */
     bool failed;                        /* by sap_world_fail() */
     bool retry;
     char message[HANDLER_MESSAGE + 1];
@@ -147,6 +153,15 @@ int outstanding_get(WorldState *state, const uint8_t hash[UNIVERSE_DIGEST], Outs
 typedef int (*OutstandingVisitor)(void *ctx, const uint8_t hash[UNIVERSE_DIGEST],
                                   const Outstanding *outstanding);
 int outstanding_each(WorldState *state, OutstandingVisitor visitor, void *ctx);
+
+/* ---- ends.c and tags.c: a world that finishes, and what it is found by ------------------------- */
+
+/* Adds what is put for a world whose last step this is, which has that height. */
+int done_write(WriteSet *writes, uint32_t universe, const UniverseName *world, uint64_t height,
+               const IntentView *intent);
+/* Adds the rows of a tag that is given or taken. */
+int tag_write(WriteSet *writes, uint32_t universe, const UniverseName *world,
+              const IntentView *intent);
 
 /* Under which id a caller outside waits. Empty: nobody outside does. */
 Slice handler_reply_id(Slice reply_to);

@@ -241,8 +241,7 @@ int sap_world_state_read(SapUniverse *universe, const char *world, const SapStat
 {
     SapStateQuery all = {.size = sizeof all};
     UniverseName name;
-    WorldState *state = NULL;
-    HeadRow head;
+    JournalView look;
     if (universe == NULL || row == NULL || OPTIONS_READ(SapStateQuery, &all, query) != SAP_OK ||
         (all.prefix == NULL && all.prefix_len > 0)) {
         return SAP_ERROR;
@@ -261,12 +260,14 @@ int sap_world_state_read(SapUniverse *universe, const char *world, const SapStat
                       .limit = all.limit == 0 ? UINT32_MAX : all.limit};
     uint64_t height = all.height == 0 ? UINT64_MAX : all.height;
     universe_enter(universe);
-    rc = journal_look_at(universe->store, universe->number, &name, height, &head, &state);
-    rc = rc == SAP_OK ? show_state(state, &all, &view) : rc;
-    state_close(state);
+    rc = journal_look_at(universe->store, universe->number, &name, height, &look);
+    if (rc == SAP_OK) {
+        rc = show_state(look.state, &all, &view);
+        state_close(look.state);
+    }
     universe_leave(universe);
     if (rc == SAP_OK && height_out != NULL) {
-        *height_out = head.height;
+        *height_out = look.head.height;
     }
     return rc;
 }

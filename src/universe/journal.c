@@ -344,39 +344,42 @@ int journal_restore(SapStore *store, uint32_t universe, const UniverseName *worl
 int journal_look(SapStore *store, uint32_t universe, const UniverseName *world,
                  WorldState **state_out)
 {
-    HeadRow head;
-    return journal_look_at(store, universe, world, UINT64_MAX, &head, state_out);
+    JournalView view;
+    int rc = journal_look_at(store, universe, world, UINT64_MAX, &view);
+    if (rc == SAP_OK) {
+        *state_out = view.state;
+    }
+    return rc;
 }
 
 int journal_look_at(SapStore *store, uint32_t universe, const UniverseName *world, uint64_t height,
-                    HeadRow *head_out, WorldState **state_out)
+                    JournalView *view_out)
 {
     SapStoreTxn *txn = NULL;
-    WorldBirth birth;
-    HeadRow head;
+    JournalView view = {.state = NULL};
     Restore restore;
     RowKey key;
     Slice val;
     row_key_world(&key, WIT_DBI_WORLD_META, universe, world);
     int rc = sap_store_begin(store, SAP_STORE_READ_DURABLE, &txn);
     rc = rc == SAP_OK ? universe_get(txn, &key, &val) : rc;
-    rc = rc == SAP_OK ? read_birth(txn, universe, world, &birth) : rc;
-    rc = rc == SAP_OK ? read_head(txn, universe, world, &birth, &head) : rc;
+    rc = rc == SAP_OK ? read_birth(txn, universe, world, &view.birth) : rc;
+    rc = rc == SAP_OK ? read_head(txn, universe, world, &view.birth, &view.head) : rc;
     sap_store_abort(txn);
     if (rc != SAP_OK) {
         return rc;
     }
-    if (height == UINT64_MAX || height == head.height) {
-        *head_out = head;
-        return journal_restore(store, universe, world, &birth, &head, state_out);
+    if (height == UINT64_MAX || height == view.head.height) {
+        rc = journal_restore(store, universe, world, &view.birth, &view.head, &view.state);
+    } else if (height < view.birth.height || height > view.head.height) {
+        rc = SAP_NOTFOUND;
+    } else {
+        rc = restore_to(store, universe, world, &view.birth, height, &restore);
+        view.head = restore.head;
+        view.state = restore.state;
     }
-    if (height < birth.height || height > head.height) {
-        return SAP_NOTFOUND;
-    }
-    rc = restore_to(store, universe, world, &birth, height, &restore);
     if (rc == SAP_OK) {
-        *head_out = restore.head;
-        *state_out = restore.state;
+        *view_out = view;
     }
     return rc;
 }

@@ -66,10 +66,17 @@ int journal_apply(WorldState *state, const WitUniverseEntry *entry);
 int journal_look(SapStore *store, uint32_t universe, const UniverseName *world,
                  WorldState **state_out);
 
-/* The same at a height, UINT64_MAX for the newest; *head_out is the head there. SAP_NOTFOUND: also, it is
- * above the durable head, or before the world's creation. */
+/* A state that was made so. */
+typedef struct JournalView {
+    WorldBirth birth;
+    HeadRow head; /* as it was there */
+    WorldState *state;
+} JournalView;
+
+/* The same at a height, UINT64_MAX for the newest. SAP_NOTFOUND: also, it is above the durable head, or before
+ * the world's creation. The caller owns view_out->state. */
 int journal_look_at(SapStore *store, uint32_t universe, const UniverseName *world, uint64_t height,
-                    HeadRow *head_out, WorldState **state_out);
+                    JournalView *view_out);
 
 /* Makes the state at `head` of the entries since `birth`. SAP_CORRUPT: they do not lead there. The caller
  * owns *state_out. */

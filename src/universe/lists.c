@@ -16,6 +16,7 @@ enum {
     LIST_MOST = 1000,
     ROWS_AT_ONCE = 64,
     ROWS_IN_ALL = 10000,
+    END_OF_NAME = 2,  /* bytes that end a name in a key */
     UNIVERSE_LEN = 4, /* of a key: the same in all of a universe */
 };
 
@@ -190,7 +191,6 @@ const char *list_text(ListText *room, const CodecBytes *from)
 /* Names have neither zero bytes nor control characters, so their bytes are those of the key; two end it. */
 int list_prefix(const Listing *listing, uint32_t table, RowKey *prefix_out)
 {
-    enum { END_OF_NAME = 2 };
     UniverseName name;
     const char *prefix = listing->query.prefix;
     if (prefix == NULL || prefix[0] == 0) {
@@ -244,6 +244,36 @@ static int show_meta_row(Listing *listing, SapStoreTxn *txn, const SapStoreRow *
     return rc;
 }
 
+static int show_tag_row(Listing *listing, SapStoreTxn *txn, const SapStoreRow *row, bool *shown_out)
+{
+    WitUniverseDbi46TagsKey key;
+    UniverseName world;
+    int rc =
+        row_decode_code(wit_universe_dbi46_tags_key_decode(row->key, row->key_len, &key, NULL));
+    if (rc == SAP_OK) {
+        universe_name_copy(&world, &key.world);
+        wit_universe_dbi46_tags_key_free(&key);
+        rc = show_world(listing, txn, &world, shown_out);
+    }
+    return rc;
+}
+
+/* The rows of a tag, of worlds whose names begin with the prefix. */
+static int tag_prefix(const Listing *listing, RowKey *prefix_out)
+{
+    const char *prefix = listing->query.prefix;
+    bool all = prefix == NULL || prefix[0] == 0;
+    UniverseName tag;
+    UniverseName world;
+    int rc = universe_name_set(&tag, listing->query.tag);
+    rc = rc == SAP_OK ? universe_name_set(&world, all ? "a" : prefix) : rc;
+    if (rc == SAP_OK) {
+        row_key_tag(prefix_out, listing->universe->number, &tag, &world);
+        prefix_out->len -= all ? END_OF_NAME + 1 : END_OF_NAME;
+    }
+    return rc;
+}
+
 int sap_worlds_list(SapUniverse *universe, const SapListQuery *query, WorldVisitor each, void *ctx,
                     SapListEnd *end_out)
 {
@@ -252,12 +282,17 @@ int sap_worlds_list(SapUniverse *universe, const SapListQuery *query, WorldVisit
     if (each == NULL) {
         return SAP_ERROR;
     }
-    int rc = listing_begin(&listing, universe, query, LIST_PREFIX | LIST_MODULE | LIST_STATUSES,
-                           end_out);
+    int rc = listing_begin(&listing, universe, query,
+                           LIST_PREFIX | LIST_MODULE | LIST_STATUSES | LIST_TAG, end_out);
+    bool by_tag = rc == SAP_OK && listing.query.tag != NULL;
     listing.each = &each;
     listing.ctx = ctx;
-    rc = rc == SAP_OK ? list_prefix(&listing, WIT_DBI_WORLD_META, &prefix) : rc;
-    rc = rc == SAP_OK ? listing_walk(&listing, &prefix, 0, show_meta_row) : rc;
+    if (rc == SAP_OK) {
+        rc = by_tag ? tag_prefix(&listing, &prefix)
+                    : list_prefix(&listing, WIT_DBI_WORLD_META, &prefix);
+    }
+    rc = rc == SAP_OK ? listing_walk(&listing, &prefix, 0, by_tag ? show_tag_row : show_meta_row)
+                      : rc;
     return listing_end(&listing, rc);
 }
 

@@ -331,10 +331,28 @@ int sap_enqueue_ingress(SapUniverse *universe, const char *world, const SapIngre
 
 /* ---- Replies --------------------------------------------------------------------------------- */
 
-static int read_reply(SapStoreTxn *txn, const RowKey *key, SapReply **reply_out)
+int reply_make(const SapReply *fields, SapReply **reply_out)
+{
+    SapReply *reply = (SapReply *)malloc(sizeof *reply + fields->payload_len + 1);
+    if (reply == NULL) {
+        return SAP_NOMEM;
+    }
+    char *payload = (char *)(reply + 1);
+    *reply = *fields;
+    if (fields->payload_len > 0) {
+        memcpy(payload, fields->payload, fields->payload_len);
+    }
+    payload[fields->payload_len] = 0;
+    reply->payload = payload;
+    *reply_out = reply;
+    return SAP_OK;
+}
+
+static int read_reply(SapStoreTxn *txn, uint32_t universe, const RowKey *key, SapReply **reply_out)
 {
     Slice val = {0};
     WitUniverseDbi26ReplyValue row;
+    (void)universe;
     int rc = universe_get(txn, key, &val);
     rc = rc == SAP_OK
              ? row_decode_code(wit_universe_dbi26_reply_value_decode(val.data, val.len, &row, NULL))
@@ -342,22 +360,40 @@ static int read_reply(SapStoreTxn *txn, const RowKey *key, SapReply **reply_out)
     if (rc != SAP_OK) {
         return rc;
     }
-    SapReply *reply = (SapReply *)malloc(sizeof *reply + row.payload.len + 1);
-    if (reply != NULL) {
-        char *payload = (char *)(reply + 1);
-        reply->encoding = (SapEncoding)row.encoding;
-        reply->failed = row.status != WIT_UNIVERSE_RECEIPT_STATUS_OK;
-        reply->height = row.height;
-        reply->payload_len = row.payload.len;
-        if (row.payload.len > 0) {
-            memcpy(payload, row.payload.data, row.payload.len);
-        }
-        payload[row.payload.len] = 0;
-        reply->payload = payload;
-        *reply_out = reply;
-    }
+    SapReply fields = {.encoding = (SapEncoding)row.encoding,
+                       .failed = row.status != WIT_UNIVERSE_RECEIPT_STATUS_OK,
+                       .height = row.height,
+                       .payload = (const char *)row.payload.data,
+                       .payload_len = row.payload.len};
+    rc = reply_make(&fields, reply_out);
     wit_universe_dbi26_reply_value_free(&row);
-    return reply == NULL ? SAP_NOMEM : SAP_OK;
+    return rc;
+}
+
+int universe_wait_row(SapUniverse *universe, const RowKey *key, uint64_t timeout_ns, RowRead read,
+                      SapReply **reply_out)
+{
+    uint64_t now_ns = clock_boot_ns(universe->clock);
+    uint64_t end_ns = timeout_ns < UINT64_MAX - now_ns ? now_ns + timeout_ns : UINT64_MAX;
+    SapStorePrefix prefix = {key->table, key->bytes, key->len};
+    int rc = SAP_OK;
+    for (;;) {
+        SapStoreTxn *txn = NULL;
+        rc = sap_store_begin(universe->store, SAP_STORE_READ_DURABLE, &txn);
+        rc = rc == SAP_OK ? read(txn, universe->number, key, reply_out) : rc;
+        uint64_t version = sap_store_version(txn);
+        sap_store_abort(txn);
+        now_ns = clock_boot_ns(universe->clock);
+        /* In memory nothing happens while one waits. */
+        if (rc != SAP_NOTFOUND || now_ns >= end_ns || !universe->store->ops->blocks) {
+            return rc;
+        }
+        rc = sap_store_wait(universe->store, SAP_STORE_READ_DURABLE, &prefix, version,
+                            end_ns - now_ns);
+        if (rc != SAP_OK && rc != SAP_NOTFOUND) {
+            return rc;
+        }
+    }
 }
 
 int sap_world_reply_wait(SapUniverse *universe, const char *world, const char *id,
@@ -373,27 +409,8 @@ int sap_world_reply_wait(SapUniverse *universe, const char *world, const char *i
         return SAP_INVALID;
     }
     row_key_id(&key, WIT_DBI_REPLY, universe->number, &name, slice_from_str(id));
-    uint64_t now_ns = clock_boot_ns(universe->clock);
-    uint64_t end_ns = timeout_ns < UINT64_MAX - now_ns ? now_ns + timeout_ns : UINT64_MAX;
     universe_enter(universe);
-    for (;;) {
-        SapStoreTxn *txn = NULL;
-        SapStorePrefix prefix = {key.table, key.bytes, key.len};
-        rc = sap_store_begin(universe->store, SAP_STORE_READ_DURABLE, &txn);
-        rc = rc == SAP_OK ? read_reply(txn, &key, reply_out) : rc;
-        uint64_t version = sap_store_version(txn);
-        sap_store_abort(txn);
-        now_ns = clock_boot_ns(universe->clock);
-        /* In memory nothing happens while one waits. */
-        if (rc != SAP_NOTFOUND || now_ns >= end_ns || !universe->store->ops->blocks) {
-            break;
-        }
-        rc = sap_store_wait(universe->store, SAP_STORE_READ_DURABLE, &prefix, version,
-                            end_ns - now_ns);
-        if (rc != SAP_OK && rc != SAP_NOTFOUND) {
-            break;
-        }
-    }
+    rc = universe_wait_row(universe, &key, timeout_ns, read_reply, reply_out);
     universe_leave(universe);
     return rc;
 }

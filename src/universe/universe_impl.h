@@ -91,6 +91,25 @@ int world_note_free(SapUniverse *universe, const UniverseName *world, const char
 int world_resume_for(SapUniverse *universe, const UniverseName *world, const UniverseName *module,
                      uint64_t version, bool *resumed_out);
 
+/* In the transaction of a world's last step, which guards lease and meta exclusively: nothing comes in any
+ * more, the lease is free, and the reaper empties the world. */
+int world_finish(UniverseTxn *txn, uint32_t universe, const UniverseName *world,
+                 const uint8_t drain_seq[UNIVERSE_SEQ]);
+/* A row that has expired says which world the reaper is to empty. */
+int drain_put(UniverseTxn *txn, uint32_t universe, const RowKey *meta_key,
+              const uint8_t seq[UNIVERSE_SEQ]);
+/* Deletes tags and result of a deleted world, a part at a time. */
+int world_drop_marks(SapUniverse *universe, const UniverseName *world, bool *done_out);
+
+/* Reads a row of callers outside, and waits for it for so long. `read` makes the answer; SAP_NOTFOUND:
+ * there is none yet. */
+typedef int (*RowRead)(SapStoreTxn *txn, uint32_t universe, const RowKey *key,
+                       SapReply **reply_out);
+int universe_wait_row(SapUniverse *universe, const RowKey *key, uint64_t timeout_ns, RowRead read,
+                      SapReply **reply_out);
+/* A reply with a copy of the payload. SAP_NOMEM. */
+int reply_make(const SapReply *fields, SapReply **reply_out);
+
 /* What sap_world_info() says, in a transaction. */
 int world_info_read(SapStoreTxn *txn, uint32_t universe, const UniverseName *world,
                     SapWorldInfo *info);

@@ -196,6 +196,7 @@ static int apply_change(const MetaChange *change, WitUniverseDbi21WorldMetaValue
         meta->status = change->act == ACT_PAUSE ? WIT_UNIVERSE_WORLD_STATUS_PAUSED
                                                 : WIT_UNIVERSE_WORLD_STATUS_DELETED;
         meta->reason = lend_reason(change->reason);
+        meta->drained = false;    /* a done world may be, and more is to be removed */
         meta->failed_version = 0; /* an operator decides, no newer module */
         return SAP_OK;
     case ACT_SKIP:
@@ -286,14 +287,14 @@ static int skip_item(const MetaChange *change, UniverseTxn *txn, uint8_t item_cl
     return rc;
 }
 
-/* The reaper empties a deleted world: a row that has expired says which. */
-static int put_drain(const MetaChange *change, UniverseTxn *txn, const RowKey *meta_key)
+int drain_put(UniverseTxn *txn, uint32_t universe, const RowKey *meta_key,
+              const uint8_t seq[UNIVERSE_SEQ])
 {
     WitUniverseDbi41ExpiryValue fields = {meta_key->table,
                                           lend_bytes(meta_key->bytes, meta_key->len)};
     RowKey key;
     Buf val = {0};
-    row_key_expiry(&key, change->universe->number, 0, change->seqs[1]);
+    row_key_expiry(&key, universe, 0, seq);
     int rc = wit_universe_dbi41_expiry_value_encode(&fields, &val, NULL);
     rc = rc == SAP_OK ? universe_put(txn, &key, (Slice){val.data, val.len}) : rc;
     buf_release(&val);
@@ -330,7 +331,7 @@ static int apply_consequences(const MetaChange *change, UniverseTxn *txn, const 
         rc = rc == SAP_OK ? universe_put(txn, &hint, (Slice){"", 0}) : rc;
     }
     return rc == SAP_OK && is == WIT_UNIVERSE_WORLD_STATUS_DELETED
-               ? put_drain(change, txn, meta_key)
+               ? drain_put(txn, change->universe->number, meta_key, change->seqs[1])
                : rc;
 }
 
@@ -489,10 +490,11 @@ typedef struct Drain {
     const uint8_t (*expiry_seqs)[UNIVERSE_SEQ]; /* one for each item */
     bool last;                                  /* finds the inbox empty, and says so in meta */
     bool empty;
+    bool deleted; /* and not done */
     uint32_t drained;
 } Drain;
 
-/* One item of a deleted world becomes a dead letter. */
+/* One item of a deleted or done world becomes a dead letter. */
 static int drain_item(const Drain *drain, WriteSet *writes, const SapStoreRow *row, uint64_t height,
                       const uint8_t expiry_seq[UNIVERSE_SEQ])
 {
@@ -513,7 +515,7 @@ static int drain_item(const Drain *drain, WriteSet *writes, const SapStoreRow *r
             .item_class = (uint8_t)key.class,
             .seq = key.seq.data,
             .item = &val.item,
-            .error = "the world was deleted",
+            .error = drain->deleted ? "the world was deleted" : "the world is done",
             .expiry_seq = expiry_seq,
         };
         memcpy(inbox.bytes, row->key, row->key_len);
@@ -569,7 +571,9 @@ static int drain_body(SapStoreTxn *store_txn, void *ctx)
     if (rc != SAP_OK) {
         return rc;
     }
-    rc = meta.status == WIT_UNIVERSE_WORLD_STATUS_DELETED ? drain_items(drain, &txn) : SAP_ERROR;
+    drain->deleted = meta.status == WIT_UNIVERSE_WORLD_STATUS_DELETED;
+    bool ends = drain->deleted || meta.status == WIT_UNIVERSE_WORLD_STATUS_DONE;
+    rc = ends ? drain_items(drain, &txn) : SAP_ERROR;
     if (rc == SAP_OK && drain->last && drain->empty && !meta.drained) {
         meta.drained = true;
         rc = meta_row_put(&txn, &guards[1].key, &meta);
@@ -585,6 +589,12 @@ static int note_intent(void *ctx, const uint8_t hash[UNIVERSE_DIGEST],
     IntentCancel cancel = {.timer = outstanding->type == INTENT_TIMER};
     memcpy(cancel.hash, hash, sizeof cancel.hash);
     return buf_append(cancels, &cancel, sizeof cancel);
+}
+
+static int note_timer(void *ctx, const uint8_t hash[UNIVERSE_DIGEST],
+                      const Outstanding *outstanding)
+{
+    return outstanding->type == INTENT_TIMER ? note_intent(ctx, hash, outstanding) : SAP_OK;
 }
 
 static int drop_all(SapUniverse *universe, const UniverseName *world, const Buf *cancels)
@@ -641,14 +651,15 @@ static int drop_answered(SapUniverse *universe, const UniverseName *world, uint3
     return rc;
 }
 
-/* Effects and timers of a deleted world go too: what they are is in its state. */
-static int drop_intents(SapUniverse *universe, const UniverseName *world)
+/* Effects and timers of a deleted world go too: what they are is in its state. Those of a done one that are
+ * effects are still performed, as it has asked for. */
+static int drop_intents(SapUniverse *universe, const UniverseName *world, bool deleted)
 {
     WorldState *state = NULL;
     Buf cancels = {0};
     int rc = journal_look(universe->store, universe->number, world, &state);
     rc = rc == SAP_OK ? state_begin(state) : rc;
-    rc = rc == SAP_OK ? outstanding_each(state, note_intent, &cancels) : rc;
+    rc = rc == SAP_OK ? outstanding_each(state, deleted ? note_intent : note_timer, &cancels) : rc;
     rc = rc == SAP_OK ? drop_all(universe, world, &cancels) : rc;
     buf_release(&cancels);
     state_close(state);
@@ -672,10 +683,14 @@ int world_drain_some(SapUniverse *universe, const UniverseName *world, uint32_t 
     rc = rc != SAP_OK ? rc
                       : sap_store_run(universe->store, SAP_STORE_GUARDED, drain_body, &drain, NULL);
     *drained_out = rc == SAP_OK ? drain.drained : 0;
+    bool unmarked = !drain.deleted;
     if (rc == SAP_OK && drain.empty) {
-        rc = drop_intents(universe, world);
+        rc = drop_intents(universe, world, drain.deleted);
     }
-    if (rc == SAP_OK && drain.empty) {
+    if (rc == SAP_OK && drain.empty && drain.deleted) {
+        rc = world_drop_marks(universe, world, &unmarked);
+    }
+    if (rc == SAP_OK && drain.empty && unmarked) {
         drain.last = true;
         rc = sap_store_run(universe->store, SAP_STORE_GUARDED, drain_body, &drain, NULL);
     }
