@@ -62,6 +62,7 @@ extern "C" {
 #define SAP_EFFECT_MAX_ATTEMPTS 100u
 
 typedef struct SapUniverse SapUniverse;
+typedef struct SapReply SapReply;
 typedef struct SapWorker SapWorker;
 typedef struct SapWorld SapWorld;
 
@@ -385,6 +386,32 @@ typedef struct SapWorldInfo {
 SAP_API int sap_world_create(SapUniverse *universe, const char *world, const char *module,
                              SapEncoding encoding, const void *payload, size_t len);
 
+/* A key that a client has chosen for a call, so that it may be repeated. All is borrowed for the call. */
+typedef struct SapOnce {
+    uint32_t size;       /* sizeof the struct; see version.h */
+    const char *scope;   /* which call, and whose: up to SAP_WORLD_MAX_NAME bytes */
+    const char *key;     /* up to SAP_WORLD_MAX_ID bytes */
+    const void *request; /* what is asked for: the same key with other bytes is SAP_EXISTS */
+    size_t request_len;
+} SapOnce;
+
+/* The same as sap_world_create(), once: the creation and the key are one commit. SAP_OK: the world was created,
+ * or this very call has created it within 24 hours, whatever became of it since. SAP_EXISTS: *reused_out,
+ * unless NULL, says whether the key was used with another request, or another call has created the world. */
+SAP_API int sap_world_create_once(SapUniverse *universe, const char *world, const char *module,
+                                  SapEncoding encoding, const void *payload, size_t len,
+                                  const SapOnce *once, bool *reused_out);
+
+/* The answer that was kept for a key. The caller owns *answer_out: sap_reply_free(). SAP_NOTFOUND: the key was
+ * not used. SAP_EXISTS: it was used with another request. */
+SAP_API int sap_once_get(SapUniverse *universe, const SapOnce *once, SapReply **answer_out);
+/* Keeps the answer of a call for 24 hours, up to SAP_WORLD_MAX_VALUE bytes. SAP_OK: it is kept; or the key has
+ * the answer of an earlier call, which then is *first_out, owned by the caller (NULL otherwise, and if
+ * first_out is NULL nobody is told). SAP_EXISTS: it was used with another request. May be called again after
+ * any code. */
+SAP_API int sap_once_put(SapUniverse *universe, const SapOnce *once, const void *answer, size_t len,
+                         SapReply **first_out);
+
 /* Stops it; items still come in. Whoever runs it loses its lease. Pausing a paused world changes its
  * reason only. SAP_NOTFOUND: it is not there, or done or deleted. */
 SAP_API int sap_world_pause(SapUniverse *universe, const char *world, const char *reason);
@@ -449,13 +476,13 @@ typedef struct SapIngressResult {
 SAP_API int sap_enqueue_ingress(SapUniverse *universe, const char *world, const SapIngress *item,
                                 SapIngressResult *result_out);
 
-typedef struct SapReply {
+struct SapReply {
     SapEncoding encoding;
     bool failed;         /* nobody will reply: the item is a dead letter; the payload says why */
     uint64_t height;     /* of the step that replied */
     const char *payload; /* followed by a NUL that is not counted */
     size_t payload_len;
-} SapReply;
+};
 
 /* Waits for the reply to the item with that id, for up to timeout_ns. The caller owns *reply_out:
  * sap_reply_free(). Replies are kept for 24 hours. SAP_NOTFOUND: there is none yet. */

@@ -80,7 +80,8 @@ static int read_expired(SapStoreTxn *txn, Expired *expired, uint64_t *oldest_out
 /* Whether rows of the table expire by themselves. */
 static bool expires(const RowKey *key)
 {
-    return key->table == WIT_DBI_IDEM || key->table == WIT_DBI_REPLY;
+    return key->table == WIT_DBI_IDEM || key->table == WIT_DBI_REPLY ||
+           key->table == WIT_DBI_IDEMPOTENCY;
 }
 
 /* When the row that is named expires; one that is damaged at once. */
@@ -97,6 +98,13 @@ static int read_expiry(SapStoreTxn *txn, const RowKey *key, uint64_t *expires_ou
         if (rc == SAP_OK) {
             *expires_out = row.expires_ns;
             wit_universe_dbi25_idem_value_free(&row);
+        }
+    } else if (key->table == WIT_DBI_IDEMPOTENCY) {
+        WitUniverseDbi47IdempotencyValue row;
+        rc = wit_universe_dbi47_idempotency_value_decode(val.data, val.len, &row, NULL);
+        if (rc == SAP_OK) {
+            *expires_out = row.expires_ns;
+            wit_universe_dbi47_idempotency_value_free(&row);
         }
     } else {
         WitUniverseDbi26ReplyValue row;

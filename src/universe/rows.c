@@ -171,6 +171,8 @@ static const RowRule row_rules[] = {
     {WIT_DBI_WORLD_DLQ, PARTY_OPERATOR, CHANGE_ANY, {SHARED(WORLD_META), NO_GUARD}},
     {WIT_DBI_READY, PARTY_ORCHESTRATOR, CHANGE_PUT, {NO_GUARD, NO_GUARD}},
     {WIT_DBI_EXPIRY, PARTY_OPERATOR, CHANGE_PUT, {NO_GUARD, NO_GUARD}},
+    {WIT_DBI_IDEMPOTENCY, PARTY_OPERATOR, CHANGE_NEW, {GUARD(IDEMPOTENCY), NO_GUARD}},
+    {WIT_DBI_IDEMPOTENCY, PARTY_REAPER, CHANGE_DEL, {GUARD(IDEMPOTENCY), NO_GUARD}},
 };
 
 static const RowRule *find_rule(uint32_t table, UniverseParty party, RowChange change)
@@ -460,6 +462,14 @@ void row_key_world_tag(RowKey *key, uint32_t universe, const UniverseName *world
     WitUniverseDbi48WorldTagsKey fields = {universe, lend_name(world),
                                            lend_bytes(name.data, name.len)};
     end_key(key, &buf, wit_universe_dbi48_world_tags_key_encode(&fields, &buf, NULL));
+}
+
+void row_key_once(RowKey *key, uint32_t universe, const UniverseName *scope, Slice id)
+{
+    Buf buf = start_key(key, WIT_DBI_IDEMPOTENCY);
+    WitUniverseDbi47IdempotencyKey fields = {universe, lend_name(scope),
+                                             lend_bytes(id.data, id.len)};
+    end_key(key, &buf, wit_universe_dbi47_idempotency_key_encode(&fields, &buf, NULL));
 }
 
 void row_key_expiry(RowKey *key, uint32_t universe, uint64_t at_ns, const uint8_t seq[UNIVERSE_SEQ])

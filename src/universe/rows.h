@@ -106,6 +106,7 @@ void row_key_tag(RowKey *key, uint32_t universe, const UniverseName *tag,
                  const UniverseName *world);
 /* `name` has 1 to UNIVERSE_NAME_MAX bytes. */
 void row_key_world_tag(RowKey *key, uint32_t universe, const UniverseName *world, Slice name);
+void row_key_once(RowKey *key, uint32_t universe, const UniverseName *scope, Slice id);
 void row_key_expiry(RowKey *key, uint32_t universe, uint64_t at_ns,
                     const uint8_t seq[UNIVERSE_SEQ]);
 

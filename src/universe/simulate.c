@@ -11,6 +11,7 @@
 #include "common/mem.h"
 #include "universe/cycle.h"
 #include "universe/modules.h"
+#include "universe/simulate_marks.h"
 
 enum {
     NODES = 3,
@@ -183,6 +184,7 @@ static int handle(SapWorld *world, const SapEvent *event)
         rc = rc == SAP_NOTFOUND ? SAP_OK : rc;
     }
     rc = rc == SAP_OK ? ask(world, number) : rc;
+    rc = rc == SAP_OK ? marks_act(world, number) : rc;
     if (rc == SAP_OK && mode == MODE_REPLY && event->reply_to[0] != 0) {
         rc = sap_world_reply(world, event->reply_to, SAP_ENCODING_RAW, key, 4);
     }
@@ -491,6 +493,8 @@ static int step_keeper(void *ctx, uint64_t now_ns)
         rc = create_world(self, index);
     } else if (rc == SAP_OK && info.status == SAP_WORLD_PAUSED) {
         rc = sap_world_resume(self->universe, world);
+    } else if (rc == SAP_OK && info.status == SAP_WORLD_DONE && info.drained) {
+        rc = sap_world_delete(self->universe, world, "done");
     }
     return code_of_step(rc);
 }
@@ -664,7 +668,9 @@ static void check_commit(void *ctx, Simulator *simulator, SapStoreTxn *txn)
 {
     for (uint32_t i = 0; i < WORLDS; i++) {
         check_lease((Outside *)ctx, simulator, i);
+        UniverseName name = name_of(i);
         check_inbox(simulator, txn, i);
+        marks_check(simulator, txn, UNIVERSE, &name);
     }
 }
 
@@ -752,6 +758,7 @@ static int read_entry(void *ctx, uint64_t height, uint64_t epoch, Slice content,
     }
     reading->outside->counts.entries++;
     reading->outside->counts.rejected += entry->kind == WIT_UNIVERSE_ENTRY_KIND_REJECTED;
+    reading->outside->counts.done += marks_ends(entry);
     if (height > reading->birth.height) {
         run_entry_again(reading, entry, height, content);
     }
@@ -888,6 +895,7 @@ static void check_outstanding(Simulator *simulator, SapStoreTxn *txn, const Univ
     wit_universe_dbi21_world_meta_value_free(&meta);
     if (active) {
         (void)outstanding_each(state, see_outstanding, &quiet);
+        marks_check_state(simulator, txn, UNIVERSE, world, state);
     }
 }
 

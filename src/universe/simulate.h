@@ -1,7 +1,8 @@
 /* simulate.h - the universe in the simulator: workers, producers and operators at their worst.
  *
  * Each node is a process with a worker and what goes with it. Producers send numbered messages to a few
- * worlds; operators pause, resume, delete, drain and create them again. What must hold:
+ * worlds; operators pause, resume, delete, drain and create them again.
+ * Worlds finish now and then, and have tags (simulate_marks.h). What must hold beside that:
  *
  *   after every commit   epochs never fall, and no epoch has two holders; an active world whose inbox is
  *                        not empty has a hint; the inbox of a drained world is empty
@@ -34,6 +35,7 @@
     X(reported, "steps that workers reported")                      \
     X(entries, "entries in the journals at the end")                \
     X(rejected, "of them those of rejected items")                  \
+    X(done, "of them those with which worlds finished")             \
     X(dead_letters, "dead letters at the end")
 
 typedef struct UniverseCounts {

@@ -12,6 +12,7 @@
 #include "universe/effects.h"
 #include "universe/handler.h"
 #include "universe/letters.h"
+#include "universe/once.h"
 #include "universe/payload.h"
 
 enum { OPERATOR_GUARDS = 2, DRAIN_AT_ONCE = 64, REASON_MAX = 1024 };
@@ -32,6 +33,8 @@ typedef struct Creation {
     WitUniverseDbi21WorldMetaValue meta; /* borrows what it names */
     IngressRequest first;                /* the create event */
     uint8_t seed[16];
+    const OnceRow *once; /* the key of the call; NULL: it has none */
+    bool reused;         /* it was used with another request */
 } Creation;
 
 /* Whether the world is there: SAP_OK if not, or if it is drained. *mine_out: this very request made it. */
@@ -59,7 +62,8 @@ static int create_body(SapStoreTxn *store_txn, void *ctx)
     Creation *creation = (Creation *)ctx;
     uint32_t universe = creation->universe->number;
     UniverseTxn txn;
-    UniverseGuard guards[OPERATOR_GUARDS];
+    UniverseGuard guards[OPERATOR_GUARDS + 1];
+    uint32_t guard_count = OPERATOR_GUARDS;
     RowKey head_key;
     HeadRow head = {0};
     bool mine = false;
@@ -69,8 +73,18 @@ static int create_body(SapStoreTxn *store_txn, void *ctx)
     if (blobs > 0) {
         memcpy(blob.bytes, creation->first.item.blob.data, sizeof blob.bytes);
     }
-    int rc =
-        universe_txn_start(&txn, store_txn, PARTY_OPERATOR, guards, OPERATOR_GUARDS, &blob, blobs);
+    if (creation->once != NULL) {
+        guards[guard_count++] = (UniverseGuard){creation->once->key, true};
+    }
+    int rc = universe_txn_start(&txn, store_txn, PARTY_OPERATOR, guards, guard_count, &blob, blobs);
+    if (rc == SAP_OK && creation->once != NULL) {
+        rc = once_row_get(store_txn, creation->once, NULL);
+        creation->reused = rc == SAP_EXISTS;
+        if (rc != SAP_NOTFOUND) {
+            return rc; /* this call has done it, or another one has the key */
+        }
+        rc = once_row_put(&txn, universe, creation->once);
+    }
     rc = rc == SAP_OK ? check_absent(store_txn, &guards[1].key, creation, &mine) : rc;
     if (rc == SAP_EXISTS && mine) {
         return SAP_OK; /* an earlier run, whose outcome was unknown */
@@ -90,26 +104,18 @@ static int create_body(SapStoreTxn *store_txn, void *ctx)
     return rc == SAP_OK ? ingress_put_rows(&txn, universe, &creation->first) : rc;
 }
 
-int sap_world_create(SapUniverse *universe, const char *world, const char *module,
-                     SapEncoding encoding, const void *payload, size_t len)
+static int create_world(SapUniverse *universe, const char *world, const char *module,
+                        SapIngress *item, const OnceRow *once, bool *reused_out)
 {
     enum { TRIES = 4 };
-    Creation creation = {.universe = universe};
+    Creation creation = {.universe = universe, .once = once};
     UniverseName module_name;
-    SapIngress item = {
-        .size = sizeof item, .encoding = encoding, .payload = payload, .payload_len = len};
     IngressItem made = {0};
-    if (universe == NULL) {
-        return SAP_ERROR;
-    }
-    universe_enter(universe);
     int rc = universe_name_set(&module_name, module);
     rc = rc == SAP_OK ? random_fill(universe->random, creation.seed, sizeof creation.seed) : rc;
-    rc =
-        rc == SAP_OK ? ingress_item_make(universe, world, true, &item, &made, &creation.first) : rc;
+    rc = rc == SAP_OK ? ingress_item_make(universe, world, true, item, &made, &creation.first) : rc;
     if (rc != SAP_OK) {
         ingress_item_release(&made);
-        universe_leave(universe);
         return rc;
     }
     creation.first.item.kind = WIT_UNIVERSE_ITEM_KIND_CREATE;
@@ -123,7 +129,43 @@ int sap_world_create(SapUniverse *universe, const char *world, const char *modul
         rc = sap_store_run(universe->store, SAP_STORE_GUARDED, create_body, &creation, &unknown);
     }
     ingress_item_release(&made);
+    *reused_out = creation.reused;
+    return rc;
+}
+
+int sap_world_create(SapUniverse *universe, const char *world, const char *module,
+                     SapEncoding encoding, const void *payload, size_t len)
+{
+    SapIngress item = {
+        .size = sizeof item, .encoding = encoding, .payload = payload, .payload_len = len};
+    bool reused = false;
+    if (universe == NULL) {
+        return SAP_ERROR;
+    }
+    universe_enter(universe);
+    int rc = create_world(universe, world, module, &item, NULL, &reused);
     universe_leave(universe);
+    return rc;
+}
+
+int sap_world_create_once(SapUniverse *universe, const char *world, const char *module,
+                          SapEncoding encoding, const void *payload, size_t len,
+                          const SapOnce *once, bool *reused_out)
+{
+    SapIngress item = {
+        .size = sizeof item, .encoding = encoding, .payload = payload, .payload_len = len};
+    OnceRow row;
+    bool reused = false;
+    if (universe == NULL) {
+        return SAP_ERROR;
+    }
+    universe_enter(universe);
+    int rc = once_row_make(universe, once, &row);
+    rc = rc == SAP_OK ? create_world(universe, world, module, &item, &row, &reused) : rc;
+    universe_leave(universe);
+    if (reused_out != NULL) {
+        *reused_out = reused;
+    }
     return rc;
 }
 

@@ -629,6 +629,116 @@ START_TEST(a_strong_query_is_of_the_newest_step_when_it_returns)
 }
 END_TEST
 
+/* ---- Calls that are made once ------------------------------------------------------------------- */
+
+static SapOnce once_of(const char *key, const char *request)
+{
+    return (SapOnce){.size = sizeof(SapOnce),
+                     .scope = "POST /worlds of ann",
+                     .key = key,
+                     .request = request,
+                     .request_len = strlen(request)};
+}
+
+START_TEST(a_creation_with_a_key_happens_once)
+{
+    bool reused = true;
+    if (!scene_open_bed(&scene, &beds, _i)) {
+        return;
+    }
+    SapUniverse *universe = scene.universe;
+    SapWorker *worker = scene_worker(&scene, "a");
+    SapOnce once = once_of("k", "w");
+    SapOnce other = once_of("k", "v");
+    SapOnce late = once_of("l", "w");
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(sap_world_create_once(universe, "w", "ends", SAP_ENCODING_JSON, NULL, 0,
+                                               &once, &reused),
+                         SAP_OK);
+        ck_assert(!reused);
+    }
+    ck_assert_uint_eq(scene_rows(&scene, WIT_DBI_WORLD_INBOX), 1);
+    ck_assert_int_eq(
+        sap_world_create_once(universe, "v", "ends", SAP_ENCODING_JSON, NULL, 0, &other, &reused),
+        SAP_EXISTS);
+    ck_assert(reused);
+    /* The world is there by another call, which leaves nothing of this one. */
+    ck_assert_int_eq(
+        sap_world_create_once(universe, "w", "ends", SAP_ENCODING_JSON, NULL, 0, &late, &reused),
+        SAP_EXISTS);
+    ck_assert(!reused);
+    ck_assert_uint_eq(scene_rows(&scene, WIT_DBI_IDEMPOTENCY), 1);
+    scene_run(worker);
+    ck_assert_int_eq(sap_world_delete(universe, "w", ""), SAP_OK);
+    reap(worker);
+    ck_assert_int_eq(
+        sap_world_create_once(universe, "w", "ends", SAP_ENCODING_JSON, NULL, 0, &once, NULL),
+        SAP_OK);
+    ck_assert_int_eq(scene_info(&scene, "w").status, SAP_WORLD_DELETED); /* not again */
+    ck_assert_int_eq(
+        sap_world_create_once(universe, "v", "ends", SAP_ENCODING_JSON, NULL, 0, NULL, NULL),
+        SAP_ERROR);
+    once.scope = "";
+    ck_assert_int_eq(
+        sap_world_create_once(universe, "v", "ends", SAP_ENCODING_JSON, NULL, 0, &once, NULL),
+        SAP_INVALID);
+    if (_i == STORE_BED_MEMORY) {
+        scene_pass_ms(&scene, UINT64_C(25) * 3600 * SECOND_MS);
+        reap(worker);
+        ck_assert_uint_eq(scene_rows(&scene, WIT_DBI_IDEMPOTENCY), 0);
+        ck_assert_uint_eq(scene_rows(&scene, WIT_DBI_EXPIRY), 0);
+    }
+    scene_close(&scene);
+}
+END_TEST
+
+START_TEST(a_creation_of_unknown_outcome_happens_once)
+{
+    static const SapStoreFault faults[] = {SAP_STORE_FAULT_LOST_BEFORE, SAP_STORE_FAULT_LOST_AFTER};
+    SapOnce once = once_of("k", "w");
+    scene.fault_call = SAP_STORE_CALL_COMMIT;
+    scene.fault = faults[_i];
+    scene.fault_times = 1;
+    ck_assert_int_eq(
+        sap_world_create_once(scene.universe, "w", "ends", SAP_ENCODING_JSON, NULL, 0, &once, NULL),
+        SAP_OK);
+    ck_assert_uint_eq(scene.fault_times, 0);
+    ck_assert_uint_eq(scene_rows(&scene, WIT_DBI_WORLD_INBOX), 1);
+    ck_assert_uint_eq(scene_rows(&scene, WIT_DBI_IDEMPOTENCY), 1);
+}
+END_TEST
+
+START_TEST(the_first_answer_to_a_key_stays)
+{
+    SapReply *answer = NULL;
+    if (!scene_open_bed(&scene, &beds, _i)) {
+        return;
+    }
+    SapUniverse *universe = scene.universe;
+    SapOnce once = once_of("k", "one");
+    SapOnce other = once_of("k", "two");
+    ck_assert_int_eq(sap_once_get(universe, &once, &answer), SAP_NOTFOUND);
+    ck_assert_int_eq(sap_once_put(universe, &once, "first", 5, &answer), SAP_OK);
+    ck_assert_ptr_null(answer);
+    ck_assert_int_eq(sap_once_put(universe, &once, "second", 6, &answer), SAP_OK);
+    ck_assert_str_eq(answer->payload, "first");
+    sap_reply_free(answer);
+    ck_assert_int_eq(sap_once_put(universe, &once, "third", 5, NULL), SAP_OK);
+    ck_assert_int_eq(sap_once_get(universe, &once, &answer), SAP_OK);
+    ck_assert_str_eq(answer->payload, "first");
+    sap_reply_free(answer);
+    ck_assert_int_eq(sap_once_get(universe, &other, &answer), SAP_EXISTS);
+    ck_assert_int_eq(sap_once_put(universe, &other, "x", 1, NULL), SAP_EXISTS);
+    other.scope = "another";
+    ck_assert_int_eq(sap_once_get(universe, &other, &answer), SAP_NOTFOUND);
+    ck_assert_int_eq(sap_once_put(universe, &other, "x", SAP_WORLD_MAX_VALUE + 1, NULL), SAP_FULL);
+    ck_assert_int_eq(sap_once_put(universe, NULL, "x", 1, NULL), SAP_ERROR);
+    other.key = NULL;
+    ck_assert_int_eq(sap_once_put(universe, &other, "x", 1, NULL), SAP_INVALID);
+    scene_close(&scene);
+}
+END_TEST
+
 /* ---- Without memory ------------------------------------------------------------------------------ */
 
 #define TRY(call)                                                                         \
@@ -662,6 +772,7 @@ static bool fail_nth(uint64_t nth)
     SapQuery query = {.size = sizeof query, .handler = on_given, .module_ctx = &native_ctx};
     bool done = false;
     expect_context("allocation %" PRIu64, nth);
+    SapOnce once = once_of("k", "u");
     scene_open(&scene, "memory:", false);
     SapWorker *worker = scene_worker(&scene, "a");
     scene_create(&scene, "w", "ends");
@@ -669,6 +780,12 @@ static bool fail_nth(uint64_t nth)
     scene_send(&scene, "w", "tag", "ann");
     fault_reset();
     fault_arm_alloc(nth);
+    TRY(sap_world_create_once(scene.universe, "u", "ends", SAP_ENCODING_JSON, NULL, 0, &once,
+                              NULL));
+    once.key = "l";
+    TRY(sap_once_put(scene.universe, &once, "x", 1, NULL));
+    TRY(sap_once_get(scene.universe, &once, &reply));
+    sap_reply_free(reply);
     run_until_idle(worker);
     TRY(sap_world_query(scene.universe, "w", &query, &reply));
     EXPECT(reply->height == 3, "height %" PRIu64, reply->height);
@@ -719,6 +836,8 @@ int main(void)
                         STORE_BED_MAX);
     tcase_add_loop_test(every, worlds_are_found_by_their_tags, 0, STORE_BED_MAX);
     tcase_add_loop_test(every, a_world_that_is_asked_to_end_decides_how, 0, STORE_BED_MAX);
+    tcase_add_loop_test(every, a_creation_with_a_key_happens_once, 0, STORE_BED_MAX);
+    tcase_add_loop_test(every, the_first_answer_to_a_key_stays, 0, STORE_BED_MAX);
     tcase_add_loop_test(every, a_query_reads_the_newest_state_and_changes_nothing, 0,
                         STORE_BED_MAX);
     suite_add_tcase(suite, every);
@@ -726,6 +845,7 @@ int main(void)
     tcase_set_timeout(memory, TIMEOUT_S);
     tcase_add_test(memory, a_step_that_is_rejected_finishes_nothing);
     tcase_add_loop_test(memory, a_last_step_of_unknown_outcome_happens_once, 0, 2);
+    tcase_add_loop_test(memory, a_creation_of_unknown_outcome_happens_once, 0, 2);
     tcase_add_test(memory, a_stale_worker_finishes_nothing);
     tcase_add_test(memory, many_worlds_finish_at_once);
     tcase_add_test(memory, a_tag_that_is_none_is_refused);
