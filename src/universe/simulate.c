@@ -473,6 +473,11 @@ static int step_operator(void *ctx, uint64_t now_ns)
         rc = sap_acquire_lease(self->universe, world, worker, &epoch);
         rc = rc == SAP_OK ? sap_release_lease(self->universe, world, worker, epoch) : rc;
         break;
+    case 14:
+        rc = marks_put_module(self->universe, module_names[index], modules[index].on_failure,
+                              (uint32_t)draw(self, 3));
+        self->outside->counts.modules += rc == SAP_OK;
+        break;
     default:
         return SAP_OK;
     }
@@ -522,6 +527,7 @@ static int start_party(void *ctx, const SimulatorProcess *process, SimulatorRole
         .size = sizeof options, .name = name, .max_inbox_batch = 3, .max_attempts = 4};
     options.max_worlds = process->node == 0 ? 1 : 0; /* it gives one world back for the other */
     options.max_attempts = process->node == 1 ? 2 : options.max_attempts; /* it pauses worlds */
+    marks_host(&options, handle, process->node == 1);
     int rc = universe_open_on(process->store, process->clock, process->random, UNIVERSE,
                               &self->universe);
     rc = rc == SAP_OK ? sap_worker_open(self->universe, &options, &self->worker) : rc;

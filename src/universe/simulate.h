@@ -24,6 +24,7 @@
     X(refused, "messages that were refused")                        \
     X(unknown, "messages of unknown outcome")                       \
     X(operations, "operations on worlds, such as pause and delete") \
+    X(modules, "modules registered")                                \
     X(acquired, "leases taken")                                     \
     X(released, "leases given back")                                \
     X(fenced, "worlds lost to others")                              \

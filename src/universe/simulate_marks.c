@@ -4,12 +4,79 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/assert.h"
+#include "common/mem.h"
+
 static const char tag_name[] = "turn";
+
+/* ---- Modules --------------------------------------------------------------------------------- */
+
+#define MADE_LIVE UINT32_C(0x4C495645)
+
+/* What a host has made of a module. */
+typedef struct MadeModule {
+    uint32_t live; /* MADE_LIVE until it is released */
+} MadeModule;
+
+static const char picky_kind[] = "simulated:2";
+
+int marks_put_module(SapUniverse *universe, const char *name, SapOnFailure on_failure,
+                     uint32_t kind)
+{
+    char runner[32];
+    SapModule module = {
+        .size = sizeof module, .name = name, .runner = runner, .on_failure = on_failure};
+    (void)snprintf(runner, sizeof runner, "simulated:%u", (unsigned)kind);
+    return sap_module_put(universe, &module, NULL);
+}
+
+/* All of a process: handlers are static, and a picky host is told by its context. */
+static SapWorldHandler made_handler;
+
+static int make_module(void *ctx, const SapModule *module, SapWorldHandler *handler_out,
+                       void **module_ctx_out)
+{
+    const bool *picky = (const bool *)ctx;
+    if (*picky && strcmp(module->runner, picky_kind) == 0) {
+        return SAP_NOTFOUND;
+    }
+    MadeModule *made = (MadeModule *)mem_alloc(MEM_UNIVERSE, sizeof *made);
+    if (made == NULL) {
+        return SAP_NOMEM;
+    }
+    made->live = MADE_LIVE;
+    *handler_out = made_handler;
+    *module_ctx_out = made;
+    return SAP_OK;
+}
+
+static void release_made(void *ctx, void *module_ctx)
+{
+    MadeModule *made = (MadeModule *)module_ctx;
+    (void)ctx;
+    SAP_ASSERT(made->live == MADE_LIVE);
+    made->live = 0;
+    mem_free(MEM_UNIVERSE, made, sizeof *made);
+}
+
+void marks_host(SapWorkerOptions *options, SapWorldHandler handler, bool picky)
+{
+    static bool is_picky = true;
+    static bool is_not = false;
+    made_handler = handler;
+    options->resolve = make_module;
+    options->release = release_made;
+    options->resolve_ctx = picky ? &is_picky : &is_not;
+}
+
+/* ---- What handlers do ------------------------------------------------------------------------ */
 
 int marks_act(SapWorld *world, uint32_t number)
 {
     char value[16];
     int rc = SAP_OK;
+    const MadeModule *made = (const MadeModule *)sap_world_module_ctx(world);
+    SAP_ASSERT(made == NULL || made->live == MADE_LIVE);
     (void)snprintf(value, sizeof value, "%u", (unsigned)(number % 3));
     if (number % 5 == 2) {
         rc = number % 15 == 2 ? sap_world_untag(world, tag_name)
@@ -31,6 +98,8 @@ bool marks_ends(const WitUniverseEntry *entry)
     }
     return false;
 }
+
+/* ---- What must hold -------------------------------------------------------------------------- */
 
 void marks_check(Simulator *simulator, SapStoreTxn *txn, uint32_t universe,
                  const UniverseName *world)
