@@ -227,8 +227,7 @@ static int show_state_row(void *ctx, Slice key, Slice val)
 static int show_state(WorldState *state, const SapStateQuery *query, StateView *view)
 {
     Buf prefix = {0};
-    int rc = state_begin(state);
-    rc = rc == SAP_OK ? buf_append_u8(&prefix, HANDLERS_ROW) : rc;
+    int rc = buf_append_u8(&prefix, HANDLERS_ROW);
     rc = rc == SAP_OK ? buf_append(&prefix, query->prefix, query->prefix_len) : rc;
     rc = rc == SAP_OK ? state_scan(state, (Slice){prefix.data, prefix.len}, show_state_row, view)
                       : rc;
@@ -260,10 +259,20 @@ int sap_world_state_read(SapUniverse *universe, const char *world, const SapStat
                       .limit = all.limit == 0 ? UINT32_MAX : all.limit};
     uint64_t height = all.height == 0 ? UINT64_MAX : all.height;
     universe_enter(universe);
-    rc = journal_look_at(universe->store, universe->number, &name, height, &look);
+    bool newest = height == UINT64_MAX;
+    rc = newest ? look_take(&universe->looks, universe->store, universe->number, &name, &look)
+                : journal_look_at(universe->store, universe->number, &name, height, &look);
     if (rc == SAP_OK) {
-        rc = show_state(look.state, &all, &view);
-        state_close(look.state);
+        rc = state_begin(look.state);
+        if (rc == SAP_OK) {
+            rc = show_state(look.state, &all, &view);
+            state_abort(look.state);
+        }
+        if (newest) {
+            look_give(&universe->looks, &name, &look);
+        } else {
+            state_close(look.state);
+        }
     }
     universe_leave(universe);
     if (rc == SAP_OK && height_out != NULL) {

@@ -341,6 +341,46 @@ int journal_restore(SapStore *store, uint32_t universe, const UniverseName *worl
     return SAP_OK;
 }
 
+int journal_peek(SapStore *store, uint32_t universe, const UniverseName *world,
+                 WorldBirth *birth_out, HeadRow *head_out)
+{
+    SapStoreTxn *txn = NULL;
+    RowKey key;
+    Slice val;
+    row_key_world(&key, WIT_DBI_WORLD_META, universe, world);
+    int rc = sap_store_begin(store, SAP_STORE_READ_DURABLE, &txn);
+    rc = rc == SAP_OK ? universe_get(txn, &key, &val) : rc;
+    rc = rc == SAP_OK ? read_birth(txn, universe, world, birth_out) : rc;
+    rc = rc == SAP_OK ? read_head(txn, universe, world, birth_out, head_out) : rc;
+    sap_store_abort(txn);
+    return rc;
+}
+
+int journal_forward(SapStore *store, uint32_t universe, const UniverseName *world,
+                    JournalView *view, const HeadRow *head)
+{
+    Restore restore = {view->state, view->head};
+    if (head->height < view->head.height) {
+        return SAP_CORRUPT;
+    }
+    int rc = state_begin(view->state);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    if (head->height > view->head.height) {
+        rc = journal_read(store, universe, world, view->head.height + 1, head->height,
+                          restore_entry, &restore);
+    }
+    rc = rc == SAP_OK && !same_head(&restore.head, head) ? SAP_CORRUPT : rc;
+    if (rc != SAP_OK) {
+        state_abort(view->state);
+        return rc;
+    }
+    rc = state_commit(view->state);
+    view->head = rc == SAP_OK ? *head : view->head;
+    return rc;
+}
+
 int journal_look(SapStore *store, uint32_t universe, const UniverseName *world,
                  WorldState **state_out)
 {
@@ -355,17 +395,9 @@ int journal_look(SapStore *store, uint32_t universe, const UniverseName *world,
 int journal_look_at(SapStore *store, uint32_t universe, const UniverseName *world, uint64_t height,
                     JournalView *view_out)
 {
-    SapStoreTxn *txn = NULL;
     JournalView view = {.state = NULL};
     Restore restore;
-    RowKey key;
-    Slice val;
-    row_key_world(&key, WIT_DBI_WORLD_META, universe, world);
-    int rc = sap_store_begin(store, SAP_STORE_READ_DURABLE, &txn);
-    rc = rc == SAP_OK ? universe_get(txn, &key, &val) : rc;
-    rc = rc == SAP_OK ? read_birth(txn, universe, world, &view.birth) : rc;
-    rc = rc == SAP_OK ? read_head(txn, universe, world, &view.birth, &view.head) : rc;
-    sap_store_abort(txn);
+    int rc = journal_peek(store, universe, world, &view.birth, &view.head);
     if (rc != SAP_OK) {
         return rc;
     }

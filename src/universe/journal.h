@@ -73,6 +73,14 @@ typedef struct JournalView {
     WorldState *state;
 } JournalView;
 
+/* Reads what is durable of head and birth. SAP_NOTFOUND: there is no such world. */
+int journal_peek(SapStore *store, uint32_t universe, const UniverseName *world,
+                 WorldBirth *birth_out, HeadRow *head_out);
+/* Brings a view to a later head of the same world. SAP_CORRUPT: its entries do not lead there. After any code
+ * but SAP_OK the view is as it was. */
+int journal_forward(SapStore *store, uint32_t universe, const UniverseName *world,
+                    JournalView *view, const HeadRow *head);
+
 /* The same at a height, UINT64_MAX for the newest. SAP_NOTFOUND: also, it is above the durable head, or before
  * the world's creation. The caller owns view_out->state. */
 int journal_look_at(SapStore *store, uint32_t universe, const UniverseName *world, uint64_t height,

@@ -1,6 +1,6 @@
 /* query.c - asking a world without changing it.
  *
- * The handler is called with a copy of the durable state, made of the journal, in the caller's thread: nobody
+ * The handler is called with a copy of the durable state, made of the journal (look_cache.h), in the caller's thread: nobody
  * who runs the world is asked, and any process can do it. What the handler could change is refused. A
  * transaction that reads what is durable sees every step that anybody was told of before, so the answer is at
  * least as new as that; a strong query looks again afterwards whether there was another step meanwhile. */
@@ -106,10 +106,10 @@ static int query_once(SapUniverse *universe, const UniverseName *world, const Sa
                       const Buf *payload, SapReply **reply_out)
 {
     JournalView look;
-    int rc = journal_look_at(universe->store, universe->number, world, UINT64_MAX, &look);
+    int rc = look_take(&universe->looks, universe->store, universe->number, world, &look);
     if (rc == SAP_OK) {
         rc = ask_state(universe, world, query, &look, payload, reply_out);
-        state_close(look.state);
+        look_give(&universe->looks, world, &look);
     }
     return rc;
 }

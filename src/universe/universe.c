@@ -36,9 +36,13 @@ static int open_on(SapStore *store, const Clock *clock, const Random *random,
     if (rc != SAP_OK) {
         goto release_producer;
     }
-    rc = meters_init(&universe->meters, options->on_log, options->log_ctx, clock);
+    rc = look_cache_init(&universe->looks);
     if (rc != SAP_OK) {
         goto release_combiner;
+    }
+    rc = meters_init(&universe->meters, options->on_log, options->log_ctx, clock);
+    if (rc != SAP_OK) {
+        goto release_looks;
     }
     if (!mutex_init(&universe->lock)) {
         rc = SAP_NOMEM;
@@ -49,6 +53,8 @@ static int open_on(SapStore *store, const Clock *clock, const Random *random,
 
 release_meters:
     meters_release(&universe->meters);
+release_looks:
+    look_cache_release(&universe->looks);
 release_combiner:
     combiner_release(&universe->combiner);
 release_producer:
@@ -125,6 +131,7 @@ int sap_universe_close(SapUniverse *universe)
     }
     mutex_destroy(&universe->lock);
     meters_release(&universe->meters);
+    look_cache_release(&universe->looks);
     combiner_release(&universe->combiner);
     producer_release(&universe->producer);
     mem_free(MEM_UNIVERSE, universe, sizeof *universe);

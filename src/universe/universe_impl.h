@@ -9,6 +9,7 @@
 #include "universe/executor.h"
 #include "universe/ingress.h"
 #include "universe/lease.h"
+#include "universe/look_cache.h"
 #include "universe/meters.h"
 #include "universe/producer.h"
 
@@ -23,6 +24,7 @@ struct SapUniverse {
     uint32_t number;
     Producer producer; /* of what callers outside send */
     Combiner combiner;
+    LookCache looks; /* of readers of states */
     Meters meters;
     /* Of the sessions of its workers, with a quarter of it as renewal and margin. 0: the defaults of
      * session.h. Tests set it before they open a worker, so that takeovers are not waited for so long. */

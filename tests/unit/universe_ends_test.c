@@ -590,6 +590,67 @@ START_TEST(a_query_reads_the_newest_state_and_changes_nothing)
 }
 END_TEST
 
+static uint32_t scans;
+
+static void count_scan(SapStoreCall call)
+{
+    scans += call == SAP_STORE_CALL_SCAN;
+}
+
+/* Asks for n, which must be that, and counts the scans of the store that it takes. */
+static uint32_t scans_of_query(const char *n)
+{
+    SapReply *reply = NULL;
+    SapQuery query = {.size = sizeof query, .name = "n"};
+    scans = 0;
+    scene.on_call = count_scan;
+    ck_assert_int_eq(sap_world_query(scene.universe, "w", &query, &reply), SAP_OK);
+    scene.on_call = NULL;
+    ck_assert_str_eq(reply->payload, n);
+    sap_reply_free(reply);
+    return scans;
+}
+
+START_TEST(a_second_query_reads_only_what_is_new)
+{
+    enum { STEPS = 300 };
+    SapWorker *worker = scene_worker(&scene, "a");
+    bool done = false;
+    char name[16];
+    scene_create(&scene, "w", "ends");
+    for (int i = 1; i < STEPS; i++) {
+        scene_send(&scene, "w", "x", NULL);
+    }
+    scene_run(worker);
+    ck_assert_uint_eq(scene_info(&scene, "w").height, STEPS);
+    ck_assert_uint_ge(scans_of_query("300"), 4); /* of 64 entries each */
+    ck_assert_uint_eq(scans_of_query("300"), 0);
+    scene_send(&scene, "w", "x", NULL);
+    scene_run(worker);
+    ck_assert_uint_eq(scans_of_query("301"), 1);
+    /* One that was created again is another world. */
+    ck_assert_int_eq(sap_world_delete(scene.universe, "w", ""), SAP_OK);
+    while (!done) {
+        ck_assert_int_eq(sap_world_drain(scene.universe, "w", 0, &done), SAP_OK);
+    }
+    scene_create(&scene, "w", "ends");
+    ck_assert_uint_eq(scans_of_query("0"), 0);
+    scene_run(worker);
+    ck_assert_uint_eq(scans_of_query("1"), 1);
+    /* Copies of more worlds than are kept. */
+    for (int i = 0; i < 40; i++) {
+        SapReply *reply = NULL;
+        (void)snprintf(name, sizeof name, "v%d", i);
+        scene_create(&scene, name, "ends");
+        scene_run(worker);
+        ck_assert_int_eq(sap_world_query(scene.universe, name, NULL, &reply), SAP_OK);
+        sap_reply_free(reply);
+    }
+    ck_assert_uint_eq(scans_of_query("1"), 1);
+    ck_assert_uint_eq(scans_of_query("1"), 0);
+}
+END_TEST
+
 static SapWorker *stepping;
 static uint32_t moves; /* that are left */
 
@@ -849,6 +910,7 @@ int main(void)
     tcase_add_test(memory, a_stale_worker_finishes_nothing);
     tcase_add_test(memory, many_worlds_finish_at_once);
     tcase_add_test(memory, a_tag_that_is_none_is_refused);
+    tcase_add_test(memory, a_second_query_reads_only_what_is_new);
     tcase_add_test(memory, a_strong_query_is_of_the_newest_step_when_it_returns);
     suite_add_tcase(suite, memory);
     tcase_set_timeout(faults, TIMEOUT_S);
