@@ -7,10 +7,13 @@
 #include "common/mem.h"
 #include "common/utf8.h"
 #include "store/blob.h"
+#include "store/store_impl.h"
 #include "universe/kinds.h"
 #include "universe/payload.h"
 
 #define SECOND_NS UINT64_C(1000000000)
+#define POLL_NS \
+    UINT64_C(10000000) /* calls under way that do not wake the adapter are polled so often */
 
 enum { DEFAULT_RUNNING = 16 };
 
@@ -54,6 +57,8 @@ struct Adapter {
     uint32_t spare_count;
     uint32_t first_kind; /* that is asked for first: each in its turn */
     uint64_t version;    /* of the queue when it was last looked at */
+    uint64_t pokes;      /* of the store, before the calls were last polled */
+    uint64_t wait_ns;    /* from the last step until something is due; UINT64_MAX: nothing is */
     AdapterStats stats;
 };
 
@@ -144,6 +149,7 @@ int adapter_open(const Session *session, Producer *producer, const Random *rando
     adapter->session = session;
     adapter->producer = producer;
     adapter->random = random;
+    adapter->wait_ns = UINT64_MAX;
     adapter->kinds = (ServedKind *)mem_zalloc(MEM_UNIVERSE, kind_count * sizeof *adapter->kinds);
     int rc = adapter->kinds == NULL ? SAP_NOMEM : SAP_OK;
     for (uint32_t i = 0; rc == SAP_OK && i < kind_count; i++) {
@@ -388,8 +394,9 @@ static uint64_t cost_of_start(const ServedKind *served)
     return cost_ns > 0 ? cost_ns : 1;
 }
 
-/* How many calls of the kind may be started now. */
-static uint32_t room_of_kind(ServedKind *served, uint64_t now_ns)
+/* How many calls of the kind may be started now. Where only its rate forbids one, *wait_ns is lowered to
+ * the time after which it does not. */
+static uint32_t room_of_kind(ServedKind *served, uint64_t now_ns, uint64_t *wait_ns)
 {
     uint32_t room =
         served->running < served->kind.max_running ? served->kind.max_running - served->running : 0;
@@ -397,9 +404,14 @@ static uint32_t room_of_kind(ServedKind *served, uint64_t now_ns)
         return room;
     }
     uint64_t saved_ns = served->credit_ns + (now_ns - served->credited_at_ns);
+    uint64_t cost_ns = cost_of_start(served);
     served->credit_ns = saved_ns < SECOND_NS ? saved_ns : SECOND_NS;
     served->credited_at_ns = now_ns;
-    uint64_t starts = served->credit_ns / cost_of_start(served);
+    uint64_t starts = served->credit_ns / cost_ns;
+    if (room > 0 && starts == 0) {
+        uint64_t missing_ns = cost_ns - served->credit_ns;
+        *wait_ns = missing_ns < *wait_ns ? missing_ns : *wait_ns;
+    }
     return starts < room ? (uint32_t)starts : room;
 }
 
@@ -490,27 +502,37 @@ static void take_claims(Adapter *adapter, Buf *claims, uint64_t before_ns)
     adapter->stats.claimed += count;
 }
 
-static int claim_calls(Adapter *adapter, uint64_t now_ns, bool *busy_out)
+/* What there is room for, of all kinds, each in its turn the first; returns how many calls that are. Where
+ * a rate forbids more, *wait_ns is lowered. */
+static uint32_t fill_requests(Adapter *adapter, ClaimRequest *requests, uint64_t now_ns,
+                              uint64_t *wait_ns)
 {
-    ClaimRequest *requests =
-        (ClaimRequest *)mem_zalloc(MEM_UNIVERSE, adapter->kind_count * sizeof *requests);
-    Buf claims = {0};
     uint32_t count = adapter->kind_count;
     uint32_t room = 0;
-    bool due = false;
-    if (requests == NULL) {
-        return SAP_NOMEM;
-    }
     adapter->first_kind = (adapter->first_kind + 1) % count;
     for (uint32_t i = 0; i < count; i++) {
         ServedKind *served = &adapter->kinds[(adapter->first_kind + i) % count];
-        uint32_t limit = room_of_kind(served, now_ns);
+        uint32_t limit = room_of_kind(served, now_ns, wait_ns);
         requests[i] =
             (ClaimRequest){served->name, limit, served->kind.policy, served->kind.at_most_once};
         room = limit < EFFECT_CLAIMS_AT_ONCE - room ? room + limit : EFFECT_CLAIMS_AT_ONCE;
     }
-    int rc = effects_due(adapter->session, requests, count, &due, &adapter->version);
-    if (rc == SAP_OK && due) {
+    return room;
+}
+
+static int claim_calls(Adapter *adapter, uint64_t now_ns, bool *busy_out)
+{
+    uint32_t count = adapter->kind_count;
+    ClaimRequest *requests = (ClaimRequest *)mem_zalloc(MEM_UNIVERSE, count * sizeof *requests);
+    Buf claims = {0};
+    uint64_t credit_ns = UINT64_MAX;
+    uint64_t due_ns = UINT64_MAX;
+    if (requests == NULL) {
+        return SAP_NOMEM;
+    }
+    uint32_t room = fill_requests(adapter, requests, now_ns, &credit_ns);
+    int rc = effects_due(adapter->session, requests, count, &due_ns, &adapter->version);
+    if (rc == SAP_OK && due_ns == 0) {
         rc = make_spares(adapter, room);
         rc = rc == SAP_OK
                  ? effects_claim(adapter->session, adapter->random, requests, count, &claims)
@@ -520,6 +542,9 @@ static int claim_calls(Adapter *adapter, uint64_t now_ns, bool *busy_out)
     if (rc == SAP_OK) {
         take_claims(adapter, &claims, now_ns);
     }
+    /* Others may have locked what is due: it is looked at again, but not at once. */
+    adapter->wait_ns = due_ns == 0 ? POLL_NS : due_ns;
+    adapter->wait_ns = credit_ns < adapter->wait_ns ? credit_ns : adapter->wait_ns;
     buf_release(&claims);
     mem_free(MEM_UNIVERSE, requests, count * sizeof *requests);
     return rc;
@@ -531,6 +556,7 @@ int adapter_step(Adapter *adapter, bool *busy_out)
 {
     uint64_t now_ns = clock_boot_ns(adapter->session->clock);
     *busy_out = false;
+    adapter->pokes = store_pokes(adapter->session->store);
     if (!session_may_work(adapter->session)) {
         forget_all(adapter); /* others take the claims of a session that expires */
         return SAP_OK;
@@ -547,7 +573,11 @@ int adapter_wait(Adapter *adapter, uint64_t timeout_ns)
     RowKey key;
     row_key_universe(&key, WIT_DBI_EFFECTS_PENDING, adapter->session->universe);
     SapStorePrefix prefix = {key.table, key.bytes, key.len};
-    int rc = sap_store_wait(adapter->session->store, SAP_STORE_READ_DURABLE, &prefix,
-                            adapter->version, timeout_ns);
+    uint64_t wait_ns = adapter->wait_ns < timeout_ns ? adapter->wait_ns : timeout_ns;
+    if (call_count(adapter) > 0 && wait_ns > POLL_NS) {
+        wait_ns = POLL_NS;
+    }
+    int rc = store_wait_poked(adapter->session->store, SAP_STORE_READ_DURABLE, &prefix,
+                              adapter->version, adapter->pokes, wait_ns);
     return rc == SAP_NOTFOUND ? SAP_OK : rc;
 }

@@ -84,8 +84,9 @@ int adapter_open(const Session *session, Producer *producer, const Random *rando
  * is lost, call it again. */
 int adapter_step(Adapter *adapter, bool *busy_out);
 
-/* Waits until something is published, at most timeout_ns. What becomes due by time, and calls under way, are
- * found by steps: not more than half a second while nothing runs, less while something does. */
+/* Waits until there may be something to do, at most timeout_ns: something is published, an effect is due, a
+ * rate permits another start, or universe_poke() says that a call has ended. While calls are under way it
+ * returns after 10 ms, for those that say nothing. */
 int adapter_wait(Adapter *adapter, uint64_t timeout_ns);
 
 /* How many calls are under way, and the rest. */

@@ -17,21 +17,41 @@ void effect_claims_clear(Buf *claims)
     buf_clear(claims);
 }
 
-int effects_due(const Session *session, const ClaimRequest *requests, uint32_t count, bool *due_out,
-                uint64_t *version_out)
+/* Until the first effect of the kind is due. */
+static int first_due(const Session *session, SapStoreTxn *txn, Slice kind, uint64_t now_ns,
+                     uint64_t *wait_ns_out)
+{
+    RowSpan span;
+    const SapStoreRow *rows = NULL;
+    uint32_t found = 0;
+    WitUniverseDbi34EffectsPendingKey key;
+    row_span_pending(&span, session->universe, kind, (uint64_t)INT64_MAX);
+    *wait_ns_out = UINT64_MAX;
+    int rc = sap_store_scan(txn, &span.range, false, 1, &rows, &found);
+    if (rc != SAP_OK || found == 0) {
+        return rc;
+    }
+    rc = row_decode_code(
+        wit_universe_dbi34_effects_pending_key_decode(rows[0].key, rows[0].key_len, &key, NULL));
+    if (rc == SAP_OK) {
+        *wait_ns_out = key.due_ns > now_ns ? key.due_ns - now_ns : 0;
+        wit_universe_dbi34_effects_pending_key_free(&key);
+    }
+    return rc;
+}
+
+int effects_due(const Session *session, const ClaimRequest *requests, uint32_t count,
+                uint64_t *wait_ns_out, uint64_t *version_out)
 {
     SapStoreTxn *txn = NULL;
     uint64_t now_ns = sap_store_lease_ns(session->store);
-    *due_out = false;
+    *wait_ns_out = UINT64_MAX;
     int rc = sap_store_begin(session->store, SAP_STORE_READ_DURABLE, &txn);
-    for (uint32_t i = 0; rc == SAP_OK && !*due_out && i < count; i++) {
-        RowSpan span;
-        const SapStoreRow *rows = NULL;
-        uint32_t found = 0;
+    for (uint32_t i = 0; rc == SAP_OK && *wait_ns_out > 0 && i < count; i++) {
+        uint64_t wait_ns = UINT64_MAX;
         if (requests[i].limit > 0) {
-            row_span_pending(&span, session->universe, requests[i].kind, now_ns);
-            rc = sap_store_scan(txn, &span.range, false, 1, &rows, &found);
-            *due_out = rc == SAP_OK && found > 0;
+            rc = first_due(session, txn, requests[i].kind, now_ns, &wait_ns);
+            *wait_ns_out = wait_ns < *wait_ns_out ? wait_ns : *wait_ns_out;
         }
     }
     *version_out = sap_store_version(txn);

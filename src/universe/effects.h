@@ -101,10 +101,10 @@ typedef struct ClaimRequest {
     bool at_most_once;
 } ClaimRequest;
 
-/* *due_out: some effect of one of the kinds that has room is due, as a reader of what is durable sees it;
- * *version_out is for a wait for more. */
-int effects_due(const Session *session, const ClaimRequest *requests, uint32_t count, bool *due_out,
-                uint64_t *version_out);
+/* *wait_ns_out: how long until some effect of one of the kinds that has room is due, as a reader of what is
+ * durable sees it; 0: one is, UINT64_MAX: there is none. *version_out is for a wait for more. */
+int effects_due(const Session *session, const ClaimRequest *requests, uint32_t count,
+                uint64_t *wait_ns_out, uint64_t *version_out);
 
 /* Claims what is due, EFFECT_CLAIMS_AT_ONCE at most, the first kinds first. SAP_OK: *claims_out has an
  * EffectClaim for each, and they are durable: the calls may begin. Any other code: begin nothing. If the
