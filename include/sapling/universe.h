@@ -644,10 +644,12 @@ typedef struct SapEffectCall {
 typedef struct SapEffectResult SapEffectResult;
 
 /* Performs an effect, in the thread that steps SAP_ROLE_EFFECTS. All calls of a step, up to max_running of
- * each kind, should take less than 20 s together: then their claims run out, and they are made again.
+ * each kind, should take less than 20 s together: then their claims run out, and they are made again. What
+ * takes longer is for a SapEffectAdapter.
  * SAP_OK: its receipt is what sap_effect_result() was told, or `ok` with null if it was told nothing. Any
- * other code, or a result that was refused: it failed, and is tried
- * again as its policy says; the receipt is `error` when its attempts are used up. */
+ * other code, or a result that was refused: it failed, and is tried again as its policy says, unless its
+ * kind is at_most_once. When its attempts are used up the receipt is `error`, with the code and payload
+ * that sap_effect_result() was told in the last one, or the code `failed`. */
 typedef int (*SapEffectFunction)(void *ctx, const SapEffectCall *call, SapEffectResult *result);
 
 /* What the receipt says. status: SAP_RECEIPT_OK or SAP_RECEIPT_ERROR, which is final. `code` is up to 64
@@ -675,6 +677,40 @@ typedef struct SapEffectKind {
  * borrowed until the worker is closed. The kind "log" is served in any case: it writes its params to
  * on_log. SAP_EXISTS: the kind was there. SAP_BUSY: the role was stepped already. */
 SAP_API int sap_worker_serve(SapWorker *worker, const SapEffectKind *kind);
+
+/* Performs effects that take long, beside the thread that steps SAP_ROLE_EFFECTS: `start` begins a call
+ * and returns, `poll` is asked whether it is done. None of the three may block. The claim of a call is
+ * renewed for as long as the role is stepped, so a call may take any time within its timeout_ns.
+ *
+ * Zero bytes are the defaults, but for name and functions. All functions are called by the thread that
+ * steps the role. */
+typedef struct SapEffectAdapter {
+    uint32_t size;     /* sizeof the struct; see version.h */
+    bool at_most_once; /* as in SapEffectKind */
+    uint8_t reserved[3];
+    const char *kind;
+    /* Begins a call, which is borrowed until its handle is gone. SAP_OK: *handle_out names it. Any other
+     * code: nothing was begun, and it is tried again as its policy says, also where it may be begun only
+     * once. */
+    int (*start)(void *ctx, const SapEffectCall *call, void **handle_out);
+    /* SAP_OK: *done_out says whether it is done. Then, and after any other code, the handle is gone, and
+     * what became of the call is as of a SapEffectFunction. */
+    int (*poll)(void *ctx, void *handle, SapEffectResult *result, bool *done_out);
+    /* Nobody wants the result any more: the effect was cancelled, which a call learns within 10 s, or the
+     * attempt has taken too long, or this worker may not go on. The handle is gone when it returns. */
+    void (*cancel)(void *ctx, void *handle);
+    void *ctx;
+    SapRetry retry;
+    uint32_t max_running;
+    uint32_t max_per_s;
+} SapEffectAdapter;
+
+/* As sap_worker_serve(). */
+SAP_API int sap_worker_serve_adapter(SapWorker *worker, const SapEffectAdapter *adapter);
+
+/* Ends the waits of this process's workers, so that a call that has ended is polled now and not some 10 ms
+ * later. From any thread, until the worker is closed. */
+SAP_API int sap_worker_wake(SapWorker *worker);
 
 /* Puts the receipt of an effect by hand, when only a person knows what came of it: the one that the world
  * has outstanding under the hash, which sap_world_outstanding() lists. SAP_NOTFOUND: there

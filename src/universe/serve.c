@@ -9,15 +9,17 @@
 #include "universe/worker_impl.h"
 
 OPTIONS_LAYOUT(SapEffectKind, max_per_s, max_per_s);
+OPTIONS_LAYOUT(SapEffectAdapter, max_per_s, max_per_s);
 
 /* ---- Kinds ----------------------------------------------------------------------------------- */
 
-/* A kind, and the function behind it if it has one. */
+/* A kind, and the function or the adapter of the program that is behind it. */
 typedef struct ServedKind {
     AdapterKind kind;
     EffectFunction room;
     SapEffectFunction function;
     void *ctx;
+    SapEffectAdapter adapter;
 } ServedKind;
 
 /* In Serving.kinds. */
@@ -78,20 +80,23 @@ int sap_effect_result(SapEffectResult *result, SapReceiptStatus status, const ch
     return rc;
 }
 
-/* Calls the program's function with texts that end with a NUL. */
-static int call_function(void *ctx, const EffectCall *call, EffectResult *result)
-{
-    const ServedKind *served = (const ServedKind *)ctx;
-    const WitUniverseEffect *effect = call->effect;
-    SapEffectResult told = {.result = result};
+/* A call as the program sees it: texts end with a NUL. */
+typedef struct ShownCall {
+    SapEffectCall call;
     UniverseName world;
     UniverseName ref;
-    universe_name_copy(&world, &effect->world);
-    universe_name_copy(&ref, &effect->origin_name);
-    SapEffectCall public = {
+    void *handle; /* of an adapter */
+} ShownCall;
+
+static void show_call(const ServedKind *served, const EffectCall *call, ShownCall *shown)
+{
+    const WitUniverseEffect *effect = call->effect;
+    universe_name_copy(&shown->world, &effect->world);
+    universe_name_copy(&shown->ref, &effect->origin_name);
+    shown->call = (SapEffectCall){
         .kind = served->kind.kind,
-        .world = world.text,
-        .ref = ref.text,
+        .world = shown->world.text,
+        .ref = shown->ref.text,
         .height = effect->height,
         .idempotency_key = call->idempotency_key,
         .attempt = call->attempt,
@@ -100,14 +105,77 @@ static int call_function(void *ctx, const EffectCall *call, EffectResult *result
         .params = effect->params.data,
         .params_len = effect->params.len,
     };
-    int rc = served->function(served->ctx, &public, &told);
-    if (rc == SAP_OK && told.refused != SAP_OK) {
-        return told.refused; /* what it meant to say is not `ok` */
+}
+
+/* What an attempt has come to that ended with `rc`. After a failure what it said is kept, for the receipt
+ * of the last attempt. */
+static int take_told(SapEffectResult *told, int rc)
+{
+    if (told->refused != SAP_OK) {
+        return rc == SAP_OK ? told->refused : rc; /* what it meant to say is not `ok` */
     }
-    return rc == SAP_OK && !told.told
-               ? sap_effect_result(&told, SAP_RECEIPT_OK, NULL, SAP_ENCODING_JSON, NULL, 0)
+    if (rc != SAP_OK && told->told) {
+        told->result->verdict = EFFECT_RETRY;
+        return SAP_OK;
+    }
+    return rc == SAP_OK && !told->told
+               ? sap_effect_result(told, SAP_RECEIPT_OK, NULL, SAP_ENCODING_JSON, NULL, 0)
                : rc;
 }
+
+static int call_function(void *ctx, const EffectCall *call, EffectResult *result)
+{
+    const ServedKind *served = (const ServedKind *)ctx;
+    SapEffectResult told = {.result = result};
+    ShownCall shown;
+    show_call(served, call, &shown);
+    return take_told(&told, served->function(served->ctx, &shown.call, &told));
+}
+
+/* ---- Adapters of the program ----------------------------------------------------------------- */
+
+static int start_shown(void *ctx, const EffectCall *call, void **handle_out)
+{
+    const ServedKind *served = (const ServedKind *)ctx;
+    const SapEffectAdapter *adapter = &served->adapter;
+    ShownCall *shown = (ShownCall *)mem_zalloc(MEM_UNIVERSE, sizeof *shown);
+    if (shown == NULL) {
+        return SAP_NOMEM;
+    }
+    show_call(served, call, shown);
+    int rc = adapter->start(adapter->ctx, &shown->call, &shown->handle);
+    if (rc != SAP_OK) {
+        mem_free(MEM_UNIVERSE, shown, sizeof *shown);
+        return rc;
+    }
+    *handle_out = shown;
+    return SAP_OK;
+}
+
+static int poll_shown(void *ctx, void *handle, EffectResult *result, bool *done_out)
+{
+    const SapEffectAdapter *adapter = &((const ServedKind *)ctx)->adapter;
+    ShownCall *shown = (ShownCall *)handle;
+    SapEffectResult told = {.result = result};
+    int rc = adapter->poll(adapter->ctx, shown->handle, &told, done_out);
+    if (rc == SAP_OK && !*done_out) {
+        return SAP_OK;
+    }
+    mem_free(MEM_UNIVERSE, shown, sizeof *shown);
+    rc = take_told(&told, rc);
+    *done_out = rc == SAP_OK;
+    return rc;
+}
+
+static void cancel_shown(void *ctx, void *handle)
+{
+    const SapEffectAdapter *adapter = &((const ServedKind *)ctx)->adapter;
+    ShownCall *shown = (ShownCall *)handle;
+    adapter->cancel(adapter->ctx, shown->handle);
+    mem_free(MEM_UNIVERSE, shown, sizeof *shown);
+}
+
+/* ---- Serving --------------------------------------------------------------------------------- */
 
 static int add_served(SapWorker *worker, ServedKind **kind_out)
 {
@@ -136,6 +204,17 @@ static int check_kind(const SapWorker *worker, const char *name)
     return rc;
 }
 
+/* What functions and adapters have in common. */
+static void set_limits(AdapterKind *kind, bool at_most_once, const SapRetry *retry,
+                       uint32_t max_running, uint32_t max_per_s)
+{
+    kind->at_most_once = at_most_once;
+    kind->policy = (WitUniverseRetry){retry->attempts, retry->first_ns, retry->factor,
+                                      retry->cap_ns, retry->timeout_ns};
+    kind->max_running = max_running;
+    kind->max_per_s = max_per_s;
+}
+
 int sap_worker_serve(SapWorker *worker, const SapEffectKind *kind)
 {
     SapEffectKind all = {.size = sizeof all};
@@ -154,12 +233,42 @@ int sap_worker_serve(SapWorker *worker, const SapEffectKind *kind)
     served->ctx = all.ctx;
     served->room = (EffectFunction){call_function, served};
     adapter_kind_function(&served->kind, all.kind, &served->room);
-    served->kind.at_most_once = all.at_most_once;
-    served->kind.policy =
-        (WitUniverseRetry){all.retry.attempts, all.retry.first_ns, all.retry.factor,
-                           all.retry.cap_ns, all.retry.timeout_ns};
-    served->kind.max_running = all.max_running;
-    served->kind.max_per_s = all.max_per_s;
+    set_limits(&served->kind, all.at_most_once, &all.retry, all.max_running, all.max_per_s);
+    return SAP_OK;
+}
+
+int sap_worker_serve_adapter(SapWorker *worker, const SapEffectAdapter *adapter)
+{
+    SapEffectAdapter all = {.size = sizeof all};
+    ServedKind *served = NULL;
+    if (worker == NULL || adapter == NULL ||
+        OPTIONS_READ(SapEffectAdapter, &all, adapter) != SAP_OK || all.start == NULL ||
+        all.poll == NULL || all.cancel == NULL ||
+        !options_all_zero(all.reserved, sizeof all.reserved) ||
+        all.retry.attempts > SAP_EFFECT_MAX_ATTEMPTS) {
+        return SAP_ERROR;
+    }
+    int rc = check_kind(worker, all.kind);
+    rc = rc == SAP_OK ? add_served(worker, &served) : rc;
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    served->adapter = all;
+    served->kind = (AdapterKind){.kind = all.kind,
+                                 .ctx = served,
+                                 .start = start_shown,
+                                 .poll = poll_shown,
+                                 .cancel = cancel_shown};
+    set_limits(&served->kind, all.at_most_once, &all.retry, all.max_running, all.max_per_s);
+    return SAP_OK;
+}
+
+int sap_worker_wake(SapWorker *worker)
+{
+    if (worker == NULL) {
+        return SAP_ERROR;
+    }
+    universe_poke(worker->universe);
     return SAP_OK;
 }
 

@@ -260,6 +260,9 @@ int universe_host_start(SapUniverse *universe, const UniverseHostOptions *option
         goto destroy_lock;
     }
     rc = open_pool(&host->pool, universe, host->worker, options->handlers);
+    if (rc == SAP_OK && options->prepare != NULL) {
+        rc = options->prepare(host->worker, options->prepare_ctx);
+    }
     rc = rc == SAP_OK ? start_thread(host, renew) : rc;
     rc = rc == SAP_OK ? start_thread(host, run_worlds) : rc;
     rc = rc == SAP_OK && options->keeps_house ? start_thread(host, orchestrate) : rc;

@@ -15,6 +15,8 @@ typedef struct UniverseHostOptions {
     SapWorkerOptions worker;
     uint32_t handlers; /* threads for them; 0: the thread that steps runs them */
     bool keeps_house;  /* steps all other roles too */
+    int (*prepare)(SapWorker *worker, void *ctx); /* before the first step; NULL: nothing */
+    void *prepare_ctx;
 } UniverseHostOptions;
 
 /* Opens a worker and starts its threads. The universe is borrowed until the host is stopped. The caller
