@@ -279,13 +279,13 @@ STRESS_FACTOR ?= 10
 STRESS_SEEDS  ?= 5
 STRESS_TEST   := tests/stress/runner_multiwriter_threads_test
 
-# Of `make universe-kill`.
+# Of `make universe-kill` and `make effects-kill`.
 UNIVERSE_KILLS ?= 1000
 UNIVERSE_TESTS := build/test/tests/integration/universe_kill_test \
                   build/test/tests/integration/universe_processes_threads_test \
                   build/test/tests/unit/universe_simulation_test
 
-.PHONY: soak-engine soak-runner soak-store soak-universe universe-kill soak-power runner-multiwriter-stress runner-multiwriter-stress-build
+.PHONY: soak-engine soak-runner soak-store soak-universe universe-kill effects-kill soak-power runner-multiwriter-stress runner-multiwriter-stress-build
 
 soak-engine: build/test/tests/integration/engine_kill_test ## Kill a process that writes to a file, for SOAK_SECONDS
 	$(Q)SAP_KILL_SECONDS=$(SOAK_SECONDS) SAP_TEST_SEED=$(SOAK_SEED) $<
@@ -297,6 +297,9 @@ soak-store: build/test/tests/integration/store_kill_test ## Kill a process that 
 	$(Q)SAP_KILL_SECONDS=$(SOAK_SECONDS) SAP_TEST_SEED=$(SOAK_SEED) $<
 
 universe-kill: build/test/tests/integration/universe_kill_test ## Kill a process that runs worlds in a file, UNIVERSE_KILLS times
+	$(Q)SAP_KILLS=$(UNIVERSE_KILLS) SAP_TEST_SEED=$(SOAK_SEED) $<
+
+effects-kill: build/test/tests/integration/universe_effects_kill_test ## Kill a process whose worlds ask for effects and timers, UNIVERSE_KILLS times
 	$(Q)SAP_KILLS=$(UNIVERSE_KILLS) SAP_TEST_SEED=$(SOAK_SEED) $<
 
 soak-universe: $(UNIVERSE_TESTS) ## Kill, stop and cut off processes that run worlds, and simulate them, for SOAK_SECONDS (by default an hour)
