@@ -285,7 +285,11 @@ UNIVERSE_TESTS := build/test/tests/integration/universe_kill_test \
                   build/test/tests/integration/universe_processes_threads_test \
                   build/test/tests/unit/universe_simulation_test
 
-.PHONY: soak-engine soak-runner soak-store soak-universe universe-kill effects-kill soak-power runner-multiwriter-stress runner-multiwriter-stress-build
+# Of `make universe-volume`: they need some 1.5 KB of disk each.
+VOLUME_MESSAGES ?= 10000000
+VOLUME_TEST     := build/test/tests/integration/universe_volume_threads_test
+
+.PHONY: soak-engine soak-runner soak-store soak-universe universe-kill effects-kill universe-volume soak-power runner-multiwriter-stress runner-multiwriter-stress-build
 
 soak-engine: build/test/tests/integration/engine_kill_test ## Kill a process that writes to a file, for SOAK_SECONDS
 	$(Q)SAP_KILL_SECONDS=$(SOAK_SECONDS) SAP_TEST_SEED=$(SOAK_SEED) $<
@@ -301,6 +305,10 @@ universe-kill: build/test/tests/integration/universe_kill_test ## Kill a process
 
 effects-kill: build/test/tests/integration/universe_effects_kill_test ## Kill a process whose worlds ask for effects and timers, UNIVERSE_KILLS times
 	$(Q)SAP_KILLS=$(UNIVERSE_KILLS) SAP_TEST_SEED=$(SOAK_SEED) $<
+
+universe-volume: $(VOLUME_TEST) ## Send VOLUME_MESSAGES through 1000 worlds, let a day pass, and look what is left
+	$(Q)dir=$$(mktemp -d build/volume.XXXXXX) && { SAP_VOLUME=$(VOLUME_MESSAGES) SAP_VOLUME_DIR=$$dir $<; status=$$?; \
+	    rm -rf $$dir; exit $$status; }
 
 soak-universe: $(UNIVERSE_TESTS) ## Kill, stop and cut off processes that run worlds, and simulate them, for SOAK_SECONDS (by default an hour)
 	$(Q)./script/deps soak

@@ -568,6 +568,20 @@ int adapter_step(Adapter *adapter, bool *busy_out)
                         : rc;
 }
 
+int adapter_settle(Adapter *adapter)
+{
+    bool busy = session_may_work(adapter->session);
+    int rc = SAP_OK;
+    if (busy) {
+        poll_calls(adapter, clock_boot_ns(adapter->session->clock), &busy);
+    }
+    while (rc == SAP_OK && busy) {
+        busy = false;
+        rc = end_calls(adapter, &busy);
+    }
+    return rc;
+}
+
 int adapter_wait(Adapter *adapter, uint64_t timeout_ns)
 {
     RowKey key;

@@ -93,6 +93,10 @@ int adapter_wait(Adapter *adapter, uint64_t timeout_ns);
 uint32_t adapter_running(const Adapter *adapter);
 AdapterStats adapter_stats(const Adapter *adapter);
 
+/* Puts the receipts of calls that have ended, without beginning others: before the session ends. On any code
+ * but SAP_OK those that are left are lost. */
+int adapter_settle(Adapter *adapter);
+
 /* Ends all calls; their claims run out. Frees everything. NULL is accepted. */
 void adapter_close(Adapter *adapter);
 

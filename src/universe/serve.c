@@ -293,6 +293,13 @@ void serving_release(SapWorker *worker)
     buf_release(&serving->kinds);
 }
 
+void serving_settle(SapWorker *worker)
+{
+    if (worker->serving.adapter != NULL) {
+        (void)adapter_settle(worker->serving.adapter);
+    }
+}
+
 int timers_step(SapWorker *worker, bool *busy_out)
 {
     TimerWorker *timers = &worker->serving.timers;

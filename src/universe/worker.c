@@ -890,6 +890,9 @@ int sap_worker_close(SapWorker *worker)
     int settled = batch_settle(worker);
     bool gives_back = settled == SAP_OK && session_may_work(&worker->session) &&
                       worker->batch_state != BATCH_UNKNOWN;
+    if (gives_back) {
+        serving_settle(worker);
+    }
     int rc = gives_back ? release_all(worker) : settled;
     LOG_EVENT(worker->universe->meters.log, LOG_LEVEL_INFO, "universe.worker_closed",
               LOG_STR("worker", worker->session.worker.text), LOG_U64("steps", worker->stats.steps),

@@ -179,6 +179,8 @@ int reaper_step(SapWorker *worker, bool *busy_out);
 /* ---- serve.c: timers and effects ------------------------------------------------------------- */
 
 void serving_init(SapWorker *worker);
+/* What was performed has its receipt, as far as that can be: before the session ends. */
+void serving_settle(SapWorker *worker);
 void serving_release(SapWorker *worker);
 int timers_step(SapWorker *worker, bool *busy_out);
 int effects_step(SapWorker *worker, bool *busy_out);

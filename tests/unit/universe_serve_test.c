@@ -294,6 +294,43 @@ START_TEST(calls_under_way_end_with_their_worker)
 }
 END_TEST
 
+static int count_call(void *ctx, const SapEffectCall *call, SapEffectResult *result)
+{
+    (void)call;
+    (void)result;
+    ++*(uint32_t *)ctx;
+    return SAP_OK;
+}
+
+/* The process ends in order between the call and the step that would have put its receipt. */
+START_TEST(what_was_performed_has_its_receipt_when_the_worker_is_closed)
+{
+    Process process;
+    uint32_t calls = 0;
+    SapEffectKind kind = {.size = sizeof kind,
+                          .kind = "count",
+                          .function = count_call,
+                          .ctx = &calls,
+                          .at_most_once = true};
+    bool busy = false;
+    start_process(&process);
+    EXPECT_RC(sap_worker_serve(process.worker, &kind), SAP_OK);
+    send_message(&process, "count");
+    step_role(&process, SAP_ROLE_WORLDS);
+    EXPECT_RC(sap_worker_step_role(process.worker, SAP_ROLE_EFFECTS, &busy), SAP_OK);
+    ck_assert_uint_eq(calls, 1);
+    step_role(&process, SAP_ROLE_WORLDS);
+    expect_said(&process, "");
+    EXPECT_RC(sap_worker_close(process.worker), SAP_OK);
+    SapWorkerOptions options = {.size = sizeof options, .name = "another"};
+    EXPECT_RC(sap_worker_open(process.universe, &options, &process.worker), SAP_OK);
+    step_role(&process, SAP_ROLE_WORLDS);
+    expect_said(&process, "e 1  null 1");
+    ck_assert_uint_eq(calls, 1);
+    end_process(&process);
+}
+END_TEST
+
 START_TEST(adapters_that_lack_something_are_refused)
 {
     Process process;
@@ -416,6 +453,7 @@ int main(void)
     tcase_add_test(test_case, a_call_whose_effect_is_cancelled_is_told_within_ten_seconds);
     tcase_add_test(test_case, a_call_that_takes_too_long_is_ended_and_one_that_fails_is_made_again);
     tcase_add_test(test_case, calls_under_way_end_with_their_worker);
+    tcase_add_test(test_case, what_was_performed_has_its_receipt_when_the_worker_is_closed);
     tcase_add_test(test_case, adapters_that_lack_something_are_refused);
     tcase_add_test(test_case, what_the_last_failed_attempt_said_is_in_the_receipt);
     tcase_add_test(test_case, a_wait_ends_when_an_attempt_is_due_and_when_it_is_woken);
