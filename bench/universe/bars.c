@@ -28,6 +28,10 @@ static const Bar bars[] = {
     {UNI_RESTART, RESTART_KILLED_MS, BELOW, 1000, "restart after a kill to the first step"},
     {UNI_ACTIVATION, ACTIVATION_P95_MS, BELOW, 5, "activation, p95"},
     {UNI_ACTIVATION, ACTIVATION_FULL_P95_MS, BELOW, 5, "activation by a full worker, p95"},
+    {UNI_EFFECTS, EFFECTS_P95_MS, BELOW, 5, "effect, dispatch to receipt, p95"},
+    {UNI_WORKFLOW, WORKFLOW_P50_MS, BELOW, 3, "workflow of three steps, p50"},
+    {UNI_TIMERS, TIMERS_CPU_PERCENT, BELOW, 0.1, "a million timers that wait, of a core"},
+    {UNI_TIMERS, TIMERS_RATIO, AT_MOST, 1.5, "a timer beside a million, by alone"},
     /* A host looks around ten times a second, and its measurement has noise. */
     {UNI_DORMANT, DORMANT_CPU_PERCENT, BELOW, 0.1, "dormant worlds, of a core"},
     {UNI_DORMANT, DORMANT_BYTES, BELOW, 10, "a dormant world, memory"},

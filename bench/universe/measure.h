@@ -102,6 +102,38 @@ enum {
 };
 int measure_activation(const UniRun *run, double *values);
 
+/* ---- asks.c: effects, workflows and timers -------------------------------------------------- */
+
+/* 500 messages a second to 100 worlds, each of which asks for an effect that does nothing: from the
+ * handler that asks to the handler that gets the receipt. And as many as there can be. */
+enum { EFFECTS_P50_MS, EFFECTS_P95_MS, EFFECTS_P99_MS, EFFECTS_CPU_US, EFFECTS_PER_S_MOST };
+int measure_effects(const UniRun *run, double *values);
+
+/* One after the other: a message whose handler asks for an effect, whose receipt arms a timer of 0, whose
+ * event replies; from the call of the send to the reply. */
+enum { WORKFLOW_P50_MS, WORKFLOW_P95_MS };
+int measure_workflow(const UniRun *run, double *values);
+
+/* Ten times as many armed timers as there are dormant worlds, 1000 in each of 1000 worlds: what they cost
+ * while they wait, and a message whose handler arms a timer of 0, whose event replies, without them and
+ * beside them. */
+enum {
+    TIMERS_NONE_CPU_PERCENT, /* of a core, without timers */
+    TIMERS_CPU_PERCENT,      /* more with them */
+    TIMERS_FEW_P50_MS,
+    TIMERS_FEW_P95_MS,
+    TIMERS_P50_MS,
+    TIMERS_P95_MS,
+    TIMERS_RATIO, /* of the two medians */
+    TIMERS_ARMED_PER_S,
+};
+int measure_timers(const UniRun *run, double *values);
+
+/* 100,000 timers of 100 worlds that are due at the same moment: until the last has fired, and until the
+ * last was handled. */
+enum { FIRING_PER_S, FIRING_HANDLED_PER_S, FIRING_CPU_US };
+int measure_firing(const UniRun *run, double *values);
+
 /* ---- many.c: 100,000 worlds ----------------------------------------------------------------- */
 
 /* Worlds of one step each, none in memory, beside a universe without worlds. */
