@@ -240,7 +240,7 @@ build/examples/%: examples/native/%.c build/libsapling.a $(PUBLIC_HEADERS) build
 	    -o $@ $< build/libsapling.a $(LIB_LIBS)
 
 # Those of store.h and universe.h need the runtime.
-RUNTIME_EXAMPLE_BINS := build/examples/store_jobs_example build/examples/world_example
+RUNTIME_EXAMPLE_BINS := build/examples/store_jobs_example build/examples/world_example build/examples/universe_order_example
 $(RUNTIME_EXAMPLE_BINS): build/examples/%: examples/native/%.c build/libsapling-runtime.a $(PUBLIC_HEADERS) \
                          build/release/flags
 	@mkdir -p $(@D)
