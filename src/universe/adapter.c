@@ -12,8 +12,8 @@
 #include "universe/payload.h"
 
 #define SECOND_NS UINT64_C(1000000000)
-#define POLL_NS \
-    UINT64_C(10000000) /* calls under way that do not wake the adapter are polled so often */
+#define POLL_NS   UINT64_C(10000000) /* between looks at calls that do not say when they are done */
+#define LOOK_NS   UINT64_C(500000000) /* at what is due and could not be claimed */
 
 enum { DEFAULT_RUNNING = 16 };
 
@@ -352,7 +352,45 @@ static void count_fate(AdapterStats *stats, EndingFate fate)
     stats->dropped += fate == FATE_DROPPED;
 }
 
-/* Acknowledges calls that are done; each is forgotten once its claim has ended, whoever has ended it. */
+static uint32_t index_of_call(const Adapter *adapter, const Call *call)
+{
+    uint32_t at = 0;
+    while (call_at(adapter, at) != call) {
+        at++;
+    }
+    return at;
+}
+
+/* Ends these, all or none; each is forgotten then, whoever has ended its claim. */
+static int end_some(Adapter *adapter, Call **ended, EffectEnding *endings, uint32_t count)
+{
+    int rc = effects_end(adapter->session, endings, count);
+    for (uint32_t i = 0; rc == SAP_BUSY && i < count; i++) {
+        ended[i]->prepared = false; /* its blob may have been collected: put it again */
+    }
+    for (uint32_t i = 0; rc == SAP_OK && i < count; i++) {
+        count_fate(&adapter->stats, endings[i].fate);
+        forget_call(adapter, index_of_call(adapter, ended[i]));
+    }
+    return rc;
+}
+
+/* One by one, since rows of one of them are damaged: that one is given up, the others are not. */
+static int end_each(Adapter *adapter, Call **ended, EffectEnding *endings, uint32_t count)
+{
+    int rc = SAP_OK;
+    for (uint32_t i = 0; rc == SAP_OK && i < count; i++) {
+        rc = end_some(adapter, &ended[i], &endings[i], 1);
+        if (rc == SAP_CORRUPT) {
+            adapter->stats.damaged++;
+            forget_call(adapter, index_of_call(adapter, ended[i]));
+            rc = SAP_OK;
+        }
+    }
+    return rc;
+}
+
+/* Acknowledges calls that are done. */
 static int end_calls(Adapter *adapter, bool *busy_out)
 {
     EffectEnding endings[ENDINGS_AT_ONCE];
@@ -370,18 +408,8 @@ static int end_calls(Adapter *adapter, bool *busy_out)
     if (rc != SAP_OK || count == 0) {
         return rc;
     }
-    rc = effects_end(adapter->session, endings, count);
-    for (uint32_t i = 0; rc == SAP_BUSY && i < count; i++) {
-        ended[i]->prepared = false; /* its blob may have been collected: put it again */
-    }
-    for (uint32_t i = 0; rc == SAP_OK && i < count; i++) {
-        uint32_t at = 0;
-        while (call_at(adapter, at) != ended[i]) {
-            at++;
-        }
-        count_fate(&adapter->stats, endings[i].fate);
-        forget_call(adapter, at);
-    }
+    rc = end_some(adapter, ended, endings, count);
+    rc = rc == SAP_CORRUPT ? end_each(adapter, ended, endings, count) : rc;
     *busy_out = *busy_out || rc == SAP_OK;
     return rc;
 }
@@ -542,8 +570,8 @@ static int claim_calls(Adapter *adapter, uint64_t now_ns, bool *busy_out)
     if (rc == SAP_OK) {
         take_claims(adapter, &claims, now_ns);
     }
-    /* Others may have locked what is due: it is looked at again, but not at once. */
-    adapter->wait_ns = due_ns == 0 ? POLL_NS : due_ns;
+    /* Others may have locked what is due, or it is damaged: it is looked at again, but not at once. */
+    adapter->wait_ns = due_ns == 0 ? LOOK_NS : due_ns;
     adapter->wait_ns = credit_ns < adapter->wait_ns ? credit_ns : adapter->wait_ns;
     buf_release(&claims);
     mem_free(MEM_UNIVERSE, requests, count * sizeof *requests);

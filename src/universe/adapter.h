@@ -69,6 +69,7 @@ typedef struct AdapterStats {
     uint64_t lost;      /* claims that ran out, or were resolved by others */
     uint64_t cancelled; /* calls that were ended because nobody wanted them any more */
     uint64_t timeouts;
+    uint64_t damaged; /* calls whose receipts cannot be put, since rows are damaged */
 } AdapterStats;
 
 typedef struct Adapter Adapter;

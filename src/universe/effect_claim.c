@@ -122,14 +122,13 @@ static int move_dispatch(Claiming *claiming, const CodecBytes *hash, const RowKe
     return rc == SAP_OK ? dispatch_row_put(&claiming->txn, &key, &dispatch) : rc;
 }
 
-static int move_pending(void *ctx, SapStoreTxn *txn, const SapStoreRow *row, SapStoreTarget *target)
+/* The row that `row` is to become; on any code but SAP_OK nothing was written. */
+static int claim_row(Claiming *claiming, const SapStoreRow *row)
 {
-    Claiming *claiming = (Claiming *)ctx;
     RowKey from;
     uint8_t seq[UNIVERSE_SEQ];
     WitUniverseDbi34EffectsPendingValue pending;
     WitUniverseDbi35EffectsInflightValue inflight;
-    (void)txn;
     int rc = row_key_copy(&from, WIT_DBI_EFFECTS_PENDING, row->key, row->key_len);
     rc = rc == SAP_OK ? row_key_seq(&from, seq) : rc;
     rc = rc == SAP_OK ? row_decode_code(wit_universe_dbi34_effects_pending_value_decode(
@@ -146,6 +145,19 @@ static int move_pending(void *ctx, SapStoreTxn *txn, const SapStoreRow *row, Sap
     rc = rc == SAP_OK ? move_dispatch(claiming, &pending.effect.intent_hash, &from) : rc;
     rc = rc == SAP_OK ? keep_claim(claiming) : rc;
     wit_universe_dbi34_effects_pending_value_free(&pending);
+    return rc;
+}
+
+/* An effect whose rows are damaged stays where it is, and holds up no other. */
+static int move_pending(void *ctx, SapStoreTxn *txn, const SapStoreRow *row, SapStoreTarget *target)
+{
+    Claiming *claiming = (Claiming *)ctx;
+    (void)txn;
+    int rc = claim_row(claiming, row);
+    if (rc == SAP_CORRUPT) {
+        *target = (SapStoreTarget){WIT_DBI_EFFECTS_PENDING, *row};
+        return SAP_OK;
+    }
     *target = (SapStoreTarget){
         WIT_DBI_EFFECTS_INFLIGHT,
         {claiming->key.bytes, claiming->val.data, claiming->key.len, (uint32_t)claiming->val.len}};
@@ -243,7 +255,7 @@ static int renew_claim(UniverseTxn *txn, const Renewing *renewing, ClaimRenewal 
     rc = row_decode_code(
         wit_universe_dbi35_effects_inflight_value_decode(val.data, val.len, &row, NULL));
     if (rc != SAP_OK) {
-        return rc;
+        return rc == SAP_CORRUPT ? SAP_OK : rc; /* nobody can end it: the others go on */
     }
     if (has_token(&row, renewal->claim)) {
         row_key_dedupe(&key, WIT_DBI_EFFECTS_DEDUPE, renewing->session->universe,
@@ -255,7 +267,11 @@ static int renew_claim(UniverseTxn *txn, const Renewing *renewing, ClaimRenewal 
         rc = wanted ? put_inflight(txn, &renewal->claim->key, &row) : rc;
     }
     wit_universe_dbi35_effects_inflight_value_free(&row);
-    return rc == SAP_NOTFOUND ? SAP_CORRUPT : rc;
+    if (rc == SAP_NOTFOUND || rc == SAP_CORRUPT) {
+        renewal->state = CLAIM_GONE;
+        rc = SAP_OK;
+    }
+    return rc;
 }
 
 static int renew_claims_body(SapStoreTxn *store_txn, void *ctx)

@@ -60,6 +60,13 @@ static int note_lost(EffectReaper *reaper, SapStoreTxn *txn, const SapStoreRow *
     return rc;
 }
 
+/* A row that is damaged stays, and stops nothing. */
+static int pass_damaged(EffectReaper *reaper, int rc)
+{
+    reaper->stats.damaged += rc == SAP_CORRUPT;
+    return rc == SAP_CORRUPT ? SAP_OK : rc;
+}
+
 /* *busy_out: there are further claims. */
 static int find_lost(EffectReaper *reaper, Reaping *reaping, bool *busy_out)
 {
@@ -72,7 +79,7 @@ static int find_lost(EffectReaper *reaper, Reaping *reaping, bool *busy_out)
     int rc = sap_store_begin(reaper->session->store, SAP_STORE_READ_NEWEST, &txn);
     rc = rc == SAP_OK ? sap_store_scan(txn, &span.range, false, CLAIMS_AT_ONCE, &rows, &count) : rc;
     while (rc == SAP_OK && done < count && reaping->count < ENDINGS_AT_ONCE) {
-        rc = note_lost(reaper, txn, &rows[done++], reaping);
+        rc = pass_damaged(reaper, note_lost(reaper, txn, &rows[done++], reaping));
     }
     reaper->inflight_from.len = 0;
     if (rc == SAP_OK && (done < count || count == CLAIMS_AT_ONCE)) {
@@ -164,7 +171,7 @@ static int find_unserved(EffectReaper *reaper, SapStoreTxn *txn, Slice kind, Rea
     row_span_pending(&span, reaper->session->universe, kind, now_ns - EFFECT_UNSERVED_NS);
     int rc = sap_store_scan(txn, &span.range, false, room, &rows, &count);
     for (uint32_t i = 0; rc == SAP_OK && i < count; i++) {
-        rc = note_unserved(reaper, &rows[i], reaping);
+        rc = pass_damaged(reaper, note_unserved(reaper, &rows[i], reaping));
     }
     return rc;
 }
@@ -227,6 +234,32 @@ static void count_ending(EffectReaperStats *stats, const EffectEnding *ending)
     stats->unserved += receipt && ending->cause == ENDING_UNSERVED;
 }
 
+static int end_reaped(EffectReaper *reaper, EffectEnding *endings, uint32_t count)
+{
+    int rc = effects_end(reaper->session, endings, count);
+    for (uint32_t i = 0; rc == SAP_OK && i < count; i++) {
+        count_ending(&reaper->stats, &endings[i]);
+    }
+    return rc;
+}
+
+/* All of them, or one by one where rows of one are damaged: that one stays. *busy_out: something was ended. */
+static int end_all_reaped(EffectReaper *reaper, Reaping *reaping, bool *busy_out)
+{
+    int rc = end_reaped(reaper, reaping->endings, reaping->count);
+    *busy_out = *busy_out || rc == SAP_OK;
+    if (rc != SAP_CORRUPT) {
+        return rc;
+    }
+    rc = SAP_OK;
+    for (uint32_t i = 0; rc == SAP_OK && i < reaping->count; i++) {
+        rc = end_reaped(reaper, &reaping->endings[i], 1);
+        *busy_out = *busy_out || rc == SAP_OK;
+        rc = pass_damaged(reaper, rc);
+    }
+    return rc;
+}
+
 int effect_reaper_step(EffectReaper *reaper, bool *busy_out)
 {
     Reaping *reaping = (Reaping *)mem_zalloc(MEM_UNIVERSE, sizeof *reaping);
@@ -236,13 +269,7 @@ int effect_reaper_step(EffectReaper *reaper, bool *busy_out)
     }
     int rc = find_lost(reaper, reaping, busy_out);
     rc = rc == SAP_OK ? look_at_kinds(reaper, reaping) : rc;
-    if (rc == SAP_OK && reaping->count > 0) {
-        *busy_out = true;
-        rc = effects_end(reaper->session, reaping->endings, reaping->count);
-    }
-    for (uint32_t i = 0; rc == SAP_OK && i < reaping->count; i++) {
-        count_ending(&reaper->stats, &reaping->endings[i]);
-    }
+    rc = rc == SAP_OK && reaping->count > 0 ? end_all_reaped(reaper, reaping, busy_out) : rc;
     mem_free(MEM_UNIVERSE, reaping, sizeof *reaping);
     return rc == SAP_OK ? kinds_clear_dead(reaper->session, CLEARED_AT_ONCE) : rc;
 }

@@ -16,6 +16,8 @@ typedef struct EffectReaperStats {
     uint64_t timeouts; /* claims that ended with the receipt `timeout` */
     uint64_t unserved; /* effects that ended with the receipt `no_adapter` */
     uint64_t dropped;  /* ended without a receipt: cancelled, or their world is gone */
+    uint64_t
+        damaged; /* rows that were passed over: they, or those of their worlds, do not decode */
 } EffectReaperStats;
 
 typedef struct EffectReaper {

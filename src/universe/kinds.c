@@ -76,11 +76,11 @@ static int look_at_nodes(const Session *asking, SapStoreTxn *txn, RowSpan *span,
     for (uint32_t i = 0; rc == SAP_OK && !*served_out && i < count; i++) {
         rc = read_node(&rows[i], &node);
         rc = rc == SAP_OK ? session_is_alive(asking, txn, &node.node, node.nonce, served_out) : rc;
+        rc = rc == SAP_CORRUPT ? SAP_OK : rc; /* a damaged row says nothing */
     }
     *more_out = rc == SAP_OK && !*served_out && count == NODES_AT_ONCE;
     if (*more_out) {
-        span->from = node.key;
-        span->from.bytes[span->from.len++] = 0;
+        row_key_after(&span->from, &rows[count - 1]);
         span->range.from_len = span->from.len;
     }
     return rc;
@@ -149,6 +149,7 @@ static int find_over(const Session *asking, ServingNode *node_out)
     for (uint32_t i = 0; rc == SAP_OK && !over && i < count; i++) {
         rc = read_node(&rows[i], node_out);
         rc = rc == SAP_OK ? session_is_over(txn, node_out, &over) : rc;
+        rc = rc == SAP_CORRUPT ? SAP_OK : rc; /* it stays */
     }
     sap_store_abort(txn);
     return rc == SAP_OK && !over ? SAP_NOTFOUND : rc;

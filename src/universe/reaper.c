@@ -301,7 +301,11 @@ int reaper_step(SapWorker *worker, bool *busy_out)
     if (rc != SAP_OK || !held) {
         return rc;
     }
+    uint64_t damaged = reaper->effects.stats.damaged;
     rc = effect_reaper_step(&reaper->effects, busy_out);
+    if (reaper->effects.stats.damaged > damaged) {
+        worker_note_damage_hourly(worker, "a row of effects", &reaper->damage_told_ns);
+    }
     rc = rc == SAP_OK ? expire(worker, busy_out) : rc;
     rc = rc == SAP_OK ? collect_blobs(worker, now_ns, busy_out) : rc;
     reaper->next_ns = *busy_out || rc != SAP_OK ? 0 : now_ns + PASS_NS;

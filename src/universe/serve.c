@@ -309,6 +309,9 @@ int timers_step(SapWorker *worker, bool *busy_out)
     }
     int rc = timer_worker_step(timers, busy_out);
     counter_add(meters_of(worker)->timers_fired, timers->stats.fired - before.fired);
+    if (timers->stats.damaged > before.damaged) {
+        worker_note_damage_hourly(worker, "a row of timers", &worker->serving.damage_told_ns);
+    }
     return rc;
 }
 
@@ -362,6 +365,9 @@ int effects_step(SapWorker *worker, bool *busy_out)
     rc = adapter_step(serving->adapter, busy_out);
     AdapterStats now = adapter_stats(serving->adapter);
     count_effects(meters_of(worker), &before, &now);
+    if (now.damaged > before.damaged) {
+        worker_note_damage(worker, "a row of an effect", NULL);
+    }
     gauge_set(meters_of(worker)->effects_running, adapter_running(serving->adapter));
     return rc;
 }

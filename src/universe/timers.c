@@ -6,15 +6,15 @@
 #include "universe/ingress.h"
 
 enum {
-    CLOCKS = 2,
     FIRED_OF_CLOCK = 12, /* so that the timers of one clock hold up none of the other */
-    FIRED_AT_ONCE = CLOCKS * FIRED_OF_CLOCK,
+    FIRED_AT_ONCE = TIMER_CLOCKS * FIRED_OF_CLOCK,
     FIRING_GUARDS = 2,
     GUARD_META = 0,
     GUARD_DUE,
 };
 
-#define MOST_NS ((uint64_t)INT64_MAX - 1) /* the clocks of the store stay below 2^63 */
+#define DAMAGED_WAIT_NS UINT64_C(100000000)
+#define MOST_NS         ((uint64_t)INT64_MAX - 1) /* the clocks of the store stay below 2^63 */
 
 /* ---- In a cycle ------------------------------------------------------------------------------ */
 
@@ -58,14 +58,16 @@ typedef struct Firing {
     uint8_t hash[UNIVERSE_DIGEST];
     UniverseName world;
     uint8_t seq[UNIVERSE_SEQ];
+    int clock;
 } Firing;
 
 typedef struct Firings {
     TimerWorker *worker;
     Firing *list;
     uint32_t count;
-    uint64_t time_ns; /* due time */
-    TimerStats stats; /* of one run */
+    uint64_t time_ns;        /* due time */
+    bool full[TIMER_CLOCKS]; /* there may be more of the clock that are due */
+    TimerStats stats;        /* of one run */
 } Firings;
 
 void timer_worker_init(TimerWorker *worker, SapStore *store, uint32_t universe, Producer *producer)
@@ -74,7 +76,7 @@ void timer_worker_init(TimerWorker *worker, SapStore *store, uint32_t universe, 
         .store = store, .producer = producer, .universe = universe, .wait_ns = UINT64_MAX};
 }
 
-static int note_due(Firings *firings, const SapStoreRow *row)
+static int note_due(Firings *firings, const SapStoreRow *row, int clock)
 {
     Firing *firing = &firings->list[firings->count];
     WitUniverseDbi37TimersDueKey key;
@@ -92,6 +94,7 @@ static int note_due(Firings *firings, const SapStoreRow *row)
         wit_universe_dbi37_timers_due_value_decode(row->val, row->val_len, &val, NULL));
     if (rc == SAP_OK) {
         universe_name_copy(&firing->world, &val.world);
+        firing->clock = clock;
         wit_universe_dbi37_timers_due_value_free(&val);
         producer_next(firings->worker->producer, firings->worker->store, firing->seq);
         firings->count++;
@@ -99,15 +102,20 @@ static int note_due(Firings *firings, const SapStoreRow *row)
     return rc;
 }
 
-/* The time until the first timer of the clock, from now_ns on. */
+/* The time from now_ns until the first timer of the clock that is not due; those that are due were read, or
+ * are damaged. */
 static int note_next(TimerWorker *worker, SapStoreTxn *txn, WitUniverseTimerClock clock,
                      uint64_t now_ns)
 {
     RowSpan span;
+    RowSpan due;
     const SapStoreRow *rows = NULL;
     uint32_t count = 0;
     WitUniverseDbi37TimersDueKey key;
+    row_span_timers(&due, worker->universe, clock, now_ns);
     row_span_timers(&span, worker->universe, clock, MOST_NS);
+    span.from = due.to;
+    span.range.from_len = span.from.len;
     int rc = sap_store_scan(txn, &span.range, false, 1, &rows, &count);
     if (rc != SAP_OK || count == 0) {
         return rc;
@@ -122,25 +130,50 @@ static int note_next(TimerWorker *worker, SapStoreTxn *txn, WitUniverseTimerCloc
     return rc;
 }
 
-/* Newest: the firing's commit waits for what it read. */
-static int find_due(Firings *firings)
+/* Rows of a clock that are due; the next look goes on after them if one of them is damaged. */
+static int find_due_of(Firings *firings, SapStoreTxn *txn, int clock, const RowSpan *span,
+                       bool *more_out)
+{
+    RowKey *from = &firings->worker->from[clock];
+    const SapStoreRow *rows = NULL;
+    uint32_t count = 0;
+    uint64_t damaged = firings->worker->stats.damaged;
+    int rc = sap_store_scan(txn, &span->range, false, FIRED_OF_CLOCK, &rows, &count);
+    for (uint32_t i = 0; rc == SAP_OK && i < count; i++) {
+        rc = note_due(firings, &rows[i], clock);
+        firings->worker->stats.damaged += rc == SAP_CORRUPT;
+        rc = rc == SAP_CORRUPT ? SAP_OK : rc;
+    }
+    firings->full[clock] = count == FIRED_OF_CLOCK;
+    bool passes = from->len > 0 || firings->worker->stats.damaged > damaged;
+    from->len = 0;
+    if (rc == SAP_OK && passes && count == FIRED_OF_CLOCK) {
+        from->table = WIT_DBI_TIMERS_DUE;
+        row_key_after(from, &rows[count - 1]);
+        *more_out = true;
+    }
+    return rc;
+}
+
+/* Newest: the firing's commit waits for what it read. *more_out: damaged rows were passed over, and there are
+ * others after them. */
+static int find_due(Firings *firings, bool *more_out)
 {
     TimerWorker *worker = firings->worker;
-    static const WitUniverseTimerClock clocks[CLOCKS] = {WIT_UNIVERSE_TIMER_CLOCK_LEASE,
-                                                         WIT_UNIVERSE_TIMER_CLOCK_DUE};
-    const uint64_t now_ns[CLOCKS] = {sap_store_lease_ns(worker->store), firings->time_ns};
+    static const WitUniverseTimerClock clocks[TIMER_CLOCKS] = {WIT_UNIVERSE_TIMER_CLOCK_LEASE,
+                                                               WIT_UNIVERSE_TIMER_CLOCK_DUE};
+    const uint64_t now_ns[TIMER_CLOCKS] = {sap_store_lease_ns(worker->store), firings->time_ns};
     SapStoreTxn *txn = NULL;
     int rc = sap_store_begin(worker->store, SAP_STORE_READ_NEWEST, &txn);
     worker->wait_ns = UINT64_MAX;
-    for (int i = 0; rc == SAP_OK && i < CLOCKS; i++) {
+    for (int i = 0; rc == SAP_OK && i < TIMER_CLOCKS; i++) {
         RowSpan span;
-        const SapStoreRow *rows = NULL;
-        uint32_t count = 0;
         row_span_timers(&span, worker->universe, clocks[i], now_ns[i]);
-        rc = sap_store_scan(txn, &span.range, false, FIRED_OF_CLOCK, &rows, &count);
-        for (uint32_t j = 0; rc == SAP_OK && j < count; j++) {
-            rc = note_due(firings, &rows[j]);
+        if (worker->from[i].len > 0) {
+            span.from = worker->from[i];
+            span.range.from_len = span.from.len;
         }
+        rc = find_due_of(firings, txn, i, &span, more_out);
         if (rc == SAP_OK && firings->count == 0) {
             rc = note_next(worker, txn, clocks[i], now_ns[i]);
         }
@@ -222,6 +255,47 @@ static int fire_body(SapStoreTxn *store_txn, void *ctx)
     return rc;
 }
 
+static int fire_some(Firings *firings)
+{
+    TimerStats *stats = &firings->worker->stats;
+    int rc = sap_store_run(firings->worker->store, SAP_STORE_GUARDED, fire_body, firings, NULL);
+    if (rc == SAP_OK) {
+        stats->fired += firings->stats.fired;
+        stats->dropped += firings->stats.dropped;
+        stats->gone += firings->stats.gone;
+    }
+    return rc;
+}
+
+/* One by one, since one of them is damaged, or its world is: that one stays. *more_out: another did not. */
+static int fire_each(const Firings *firings, bool *more_out)
+{
+    int rc = SAP_OK;
+    for (uint32_t i = 0; rc == SAP_OK && i < firings->count; i++) {
+        Firings one = *firings;
+        one.list = &firings->list[i];
+        one.count = 1;
+        rc = fire_some(&one);
+        *more_out = *more_out || rc == SAP_OK;
+        firings->worker->stats.damaged += rc == SAP_CORRUPT;
+        rc = rc == SAP_CORRUPT ? SAP_OK : rc;
+    }
+    return rc;
+}
+
+/* Those that are due again after a pass over them are damaged: the next look goes on after them. */
+static void pass_over(const Firings *firings)
+{
+    for (uint32_t i = 0; i < firings->count; i++) {
+        const Firing *firing = &firings->list[i];
+        RowKey *from = &firings->worker->from[firing->clock];
+        if (firings->full[firing->clock]) {
+            *from = firing->due;
+            from->bytes[from->len++] = 0;
+        }
+    }
+}
+
 int timer_worker_step(TimerWorker *worker, bool *busy_out)
 {
     Firings firings = {.worker = worker, .time_ns = sap_store_due_ns(worker->store)};
@@ -230,15 +304,15 @@ int timer_worker_step(TimerWorker *worker, bool *busy_out)
     if (firings.list == NULL) {
         return SAP_NOMEM;
     }
-    int rc = find_due(&firings);
+    int rc = find_due(&firings, busy_out);
     if (rc == SAP_OK && firings.count > 0) {
-        *busy_out = true;
-        rc = sap_store_run(worker->store, SAP_STORE_GUARDED, fire_body, &firings, NULL);
-    }
-    if (rc == SAP_OK) {
-        worker->stats.fired += firings.stats.fired;
-        worker->stats.dropped += firings.stats.dropped;
-        worker->stats.gone += firings.stats.gone;
+        rc = fire_some(&firings);
+        *busy_out = *busy_out || rc == SAP_OK;
+        if (rc == SAP_CORRUPT) {
+            worker->wait_ns = DAMAGED_WAIT_NS;
+            pass_over(&firings);
+            rc = fire_each(&firings, busy_out);
+        }
     }
     mem_free(MEM_UNIVERSE, firings.list, FIRED_AT_ONCE * sizeof *firings.list);
     return rc;

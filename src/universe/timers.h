@@ -39,7 +39,11 @@ typedef struct TimerStats {
     uint64_t fired;
     uint64_t dropped; /* of worlds that are gone */
     uint64_t gone;    /* others have fired or cancelled them meanwhile */
+    uint64_t
+        damaged; /* rows that were passed over: they, or those of their worlds, do not decode */
 } TimerStats;
+
+enum { TIMER_CLOCKS = 2 };
 
 typedef struct TimerWorker {
     SapStore *store;    /* borrowed, as what follows */
@@ -47,14 +51,16 @@ typedef struct TimerWorker {
     uint32_t universe;
     uint64_t version; /* of the rows at the last step */
     uint64_t wait_ns; /* from the last step to the first timer that is not due; UINT64_MAX: none */
+    /* Where the next look begins, so that damaged rows hold up none after them; len 0: at the first. */
+    RowKey from[TIMER_CLOCKS];
     TimerStats stats;
 } TimerWorker;
 
 /* Needs no release. */
 void timer_worker_init(TimerWorker *worker, SapStore *store, uint32_t universe, Producer *producer);
 
-/* Fires what is due, up to 24 timers. *busy_out: there may be more. On any code but SAP_OK, call it
- * again. */
+/* Fires what is due, up to 24 timers. *busy_out: there may be more. Damaged rows stay, and stop nothing. On
+ * any code but SAP_OK, call it again. */
 int timer_worker_step(TimerWorker *worker, bool *busy_out);
 
 /* Waits until there may be something to fire, at most timeout_ns. */

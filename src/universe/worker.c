@@ -36,6 +36,7 @@ enum {
 #define DEFAULT_MEMORY (UINT64_C(256) << 20)
 #define NS_PER_MS      UINT64_C(1000000)
 #define STUCK_CHECK_NS UINT64_C(1000000000)
+#define DAMAGE_TOLD_NS UINT64_C(3600000000000)
 
 OPTIONS_LAYOUT(SapWorkerOptions, max_memory, resolve_ctx);
 
@@ -383,6 +384,15 @@ void worker_note_damage(const SapWorker *worker, const char *what, const Univers
 {
     LOG_EVENT(meters_of(worker)->log, LOG_LEVEL_ERROR, "universe.damaged", LOG_STR("what", what),
               LOG_STR("world", world == NULL ? "" : world->text));
+}
+
+void worker_note_damage_hourly(const SapWorker *worker, const char *what, uint64_t *again_at_ns)
+{
+    uint64_t now_ns = clock_boot_ns(worker->universe->clock);
+    if (now_ns >= *again_at_ns) {
+        *again_at_ns = now_ns + DAMAGE_TOLD_NS;
+        worker_note_damage(worker, what, NULL);
+    }
 }
 
 bool worker_lost(SapWorker *worker, HotWorld *world, int rc)

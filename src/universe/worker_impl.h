@@ -75,13 +75,15 @@ typedef struct Reaper {
     BlobCollector collector;
     uint64_t collect_at_ns; /* boot time of the next look at the blobs */
     EffectReaper effects;
+    uint64_t damage_told_ns; /* boot time from which on damaged rows are logged again */
 } Reaper;
 
 /* What the roles of timers and effects have. */
 typedef struct Serving {
     TimerWorker timers;
-    Buf kinds;        /* ServedKind* */
-    Adapter *adapter; /* NULL: the role was not stepped yet */
+    Buf kinds;               /* ServedKind* */
+    Adapter *adapter;        /* NULL: the role was not stepped yet */
+    uint64_t damage_told_ns; /* as of the reaper, of timers */
 } Serving;
 
 struct SapWorker {
@@ -157,6 +159,8 @@ void worker_fence(SapWorker *worker, HotWorld *world);
 bool worker_lost(SapWorker *worker, HotWorld *world, int rc);
 /* Logs a row that does not decode. world NULL: nobody knows whose it is. */
 void worker_note_damage(const SapWorker *worker, const char *what, const UniverseName *world);
+/* The same of rows that a role meets again and again: once an hour. */
+void worker_note_damage_hourly(const SapWorker *worker, const char *what, uint64_t *again_at_ns);
 /* A world that was chosen does not run after all. */
 void worker_unchoose(SapWorker *worker, HotWorld *world);
 /* A cycle has ended, with or without a commit: its world is idle, or wants attention. */
