@@ -293,8 +293,9 @@ SAP_API uint64_t sap_world_height(const SapWorld *world);
 SAP_API uint64_t sap_world_time_ns(const SapWorld *world);
 /* Random bytes that are the same if the step is run again. */
 SAP_API void sap_world_random(SapWorld *world, void *out, size_t len);
-/* Whether nobody waits for this call any more, since the world has another worker by now. It should
- * return; the calls above that can fail return SAP_FENCED. */
+/* Whether nobody waits for this call any more, since the world was taken away or the worker's session may
+ * be over. It should return: nothing of what it has done counts, whatever it returns. The calls above that
+ * can fail return SAP_FENCED. */
 SAP_API bool sap_world_cancelled(const SapWorld *world);
 
 /* ---- Modules in the store ------------------------------------------------------------------- */
@@ -622,6 +623,8 @@ SAP_API int sap_worker_open(SapUniverse *universe, const SapWorkerOptions *optio
                             SapWorker **worker_out);
 
 /* Renews the session, if it is time: call it about once a second, from a thread that runs no handlers.
+ * While one of SAP_ROLE_WORLDS is in a handler it also marks its world as stuck after max_handler_ms, and
+ * tells the handler when its world was taken away or the session may be over (sap_world_cancelled()).
  * SAP_FENCED: the session is over; close the worker and open another. Any other code: call it again. */
 SAP_API int sap_worker_renew(SapWorker *worker);
 

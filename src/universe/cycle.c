@@ -609,6 +609,11 @@ static int run_item(HotWorld *world, SapWorld *view, const InboxItem *item, bool
         result.outcome = handler_perform(view, world->module->handler, item, &result.kind);
         result.attempts++;
     }
+    /* Its calls may have failed for no fault of its own. */
+    if (atomic_load_relaxed(&world->cancelled)) {
+        state_abort(world->state);
+        return SAP_FENCED;
+    }
     return take_outcome(world, view, item, &result, go_on_out);
 }
 

@@ -67,28 +67,7 @@ void hot_list_remove(HotList *list, HotWorld *world)
     list->count--;
 }
 
-/* ---- Handlers in this thread ----------------------------------------------------------------- */
-
-static void run_inline(void *ctx, ExecutorJob *job)
-{
-    (void)ctx;
-    job->run(job);
-}
-
-static bool has_run_inline(void *ctx, ExecutorJob *job)
-{
-    (void)ctx;
-    (void)job;
-    return true;
-}
-
-static void cancel_inline(void *ctx, ExecutorJob *job)
-{
-    (void)ctx;
-    (void)job;
-}
-
-static const Executor executor_inline = {run_inline, has_run_inline, cancel_inline, NULL};
+/* ---- Executors ------------------------------------------------------------------------------- */
 
 void worker_set_executor(SapWorker *worker, const Executor *executor)
 {
@@ -175,7 +154,6 @@ int sap_worker_open(SapUniverse *universe, const SapWorkerOptions *options, SapW
         return SAP_NOMEM;
     }
     worker->universe = universe;
-    worker->executor = executor_inline;
     worker->retry_at_ns = UINT64_MAX;
     worker->resolver.resolve = all.resolve;
     worker->resolver.release = all.release;
@@ -184,6 +162,10 @@ int sap_worker_open(SapUniverse *universe, const SapWorkerOptions *options, SapW
     int rc = hot_init(&worker->hot);
     if (rc != SAP_OK) {
         goto free_worker;
+    }
+    rc = inline_init(worker);
+    if (rc != SAP_OK) {
+        goto release_hot;
     }
     count_worker(universe, 1); /* from here on the universe is not closed */
     rc = start_session(worker, all.name);
@@ -199,6 +181,8 @@ int sap_worker_open(SapUniverse *universe, const SapWorkerOptions *options, SapW
 release_session:
     count_worker(universe, -1);
     session_release(&worker->session);
+    inline_release(worker);
+release_hot:
     hot_release(&worker->hot);
 free_worker:
     mem_free(MEM_UNIVERSE, worker, sizeof *worker);
@@ -278,6 +262,7 @@ void worker_abandon(SapWorker *worker)
     SAP_ASSERT(worker->lost.count == 0);
     resolver_close(&worker->resolver);
     serving_release(worker);
+    inline_release(worker);
     hot_release(&worker->hot);
     session_release(&worker->session);
     gauge_set(meters_of(worker)->hot, 0);
@@ -290,11 +275,8 @@ void worker_abandon(SapWorker *worker)
     mem_free(MEM_UNIVERSE, worker, sizeof *worker);
 }
 
-int sap_worker_renew(SapWorker *worker)
+static int renew_session(SapWorker *worker)
 {
-    if (worker == NULL) {
-        return SAP_ERROR;
-    }
     Session *session = &worker->session;
     Meters *meters = &worker->universe->meters;
     if (clock_boot_ns(session->clock) < relaxed_load(&session->renew_at_ns)) {
@@ -311,6 +293,16 @@ int sap_worker_renew(SapWorker *worker)
                   LOG_STR("code", sap_strerror(rc)));
         counter_add(meters->sessions_lost, rc == SAP_FENCED);
     }
+    return rc;
+}
+
+int sap_worker_renew(SapWorker *worker)
+{
+    if (worker == NULL) {
+        return SAP_ERROR;
+    }
+    int rc = renew_session(worker);
+    inline_check(worker); /* after the renewal, which must not wait for it */
     return rc;
 }
 
@@ -478,6 +470,7 @@ static int attend(SapWorker *worker, HotWorld *world)
     if (rc == SAP_OK) {
         hot_list_remove(&worker->attention, world);
         world->state_now = HOT_IDLE;
+        worker->retry_at_ns = 0; /* its hints were passed over meanwhile */
         return SAP_OK;
     }
     return worker_lost(worker, world, rc) ? SAP_OK : rc;
@@ -498,17 +491,15 @@ static uint64_t longest_run(const SapWorker *worker, const HotWorld *world)
     return world->module->timeout_ns != 0 ? world->module->timeout_ns : worker->max_handler_ns;
 }
 
-/* A handler that runs for too long keeps its world, and whoever looks at the world sees why. */
-static int mark_stuck(SapWorker *worker, HotWorld *world)
+int worker_mark_stuck(SapWorker *worker, HotWorld *world)
 {
     char reason[128];
     (void)snprintf(reason, sizeof reason, "its handler has run for %" PRIu64 " s",
                    longest_run(worker, world) / (1000 * NS_PER_MS));
     int rc = note_world(worker, world, WIT_UNIVERSE_WORLD_STATUS_STUCK, reason);
     if (rc != SAP_OK) {
-        return worker_lost(worker, world, rc) ? SAP_OK : rc;
+        return rc;
     }
-    worker->stats.stuck++;
     counter_add(worker->universe->meters.stuck, 1);
     LOG_EVENT(worker->universe->meters.log, LOG_LEVEL_ERROR, "universe.stuck",
               LOG_STR("world", world->lease.name.text), LOG_U64("epoch", world->lease.epoch),
@@ -516,29 +507,31 @@ static int mark_stuck(SapWorker *worker, HotWorld *world)
     return SAP_OK;
 }
 
-/* Whether its lease still stands: who pauses, deletes or resumes a stuck world ends what runs. */
-static int check_stuck(SapWorker *worker, HotWorld *world)
+int worker_check_stuck(SapWorker *worker, const HotWorld *world)
 {
     SapStoreTxn *txn = NULL;
     int rc = sap_store_begin(worker->universe->store, SAP_STORE_READ_NEWEST, &txn);
     rc = rc == SAP_OK ? lease_stands(&world->lease, txn) : rc;
     sap_store_abort(txn);
-    return worker_lost(worker, world, rc) ? SAP_OK : rc;
+    return rc;
 }
 
 /* Looks at a handler that runs for too long: first at its time, then every second at its lease. */
 static int check_running(SapWorker *worker, HotWorld *world, uint64_t now_ns)
 {
+    int rc = SAP_OK;
     if (!world->is_stuck) {
         world->checked_ns = now_ns;
-        return now_ns - world->started_ns < longest_run(worker, world) ? SAP_OK
-                                                                       : mark_stuck(worker, world);
+        if (now_ns - world->started_ns < longest_run(worker, world)) {
+            return SAP_OK;
+        }
+        rc = worker_mark_stuck(worker, world);
+        worker->stats.stuck += rc == SAP_OK;
+    } else if (now_ns - world->checked_ns >= STUCK_CHECK_NS) {
+        world->checked_ns = now_ns;
+        rc = worker_check_stuck(worker, world);
     }
-    if (now_ns - world->checked_ns < STUCK_CHECK_NS) {
-        return SAP_OK;
-    }
-    world->checked_ns = now_ns;
-    return check_stuck(worker, world);
+    return worker_lost(worker, world, rc) ? SAP_OK : rc;
 }
 
 /* ---- Jobs ------------------------------------------------------------------------------------ */

@@ -86,11 +86,19 @@ typedef struct Serving {
     uint64_t damage_told_ns; /* as of the reaper, of timers */
 } Serving;
 
+/* The world whose handlers the thread of SAP_ROLE_WORLDS runs itself, for the thread that renews. */
+typedef struct InlineRun {
+    Mutex lock;
+    HotWorld *world; /* NULL: none runs */
+    bool marked;     /* its meta row has been made to say that it is stuck */
+} InlineRun;
+
 struct SapWorker {
     SapUniverse *universe;
     Session session;
     CycleLimits limits;
     Executor executor;
+    InlineRun inline_run;
     uint32_t max_worlds;
     uint32_t max_batch;
     uint64_t max_memory;
@@ -169,6 +177,20 @@ void worker_cycle_ended(SapWorker *worker, HotWorld *world, bool committed);
 int worker_give_back(SapWorker *worker, HotWorld *world);
 /* Pauses a world that cannot go on. */
 int worker_pause(SapWorker *worker, HotWorld *world, const char *reason);
+
+/* A handler that runs for too long keeps its world, and whoever looks at the world sees why. */
+int worker_mark_stuck(SapWorker *worker, HotWorld *world);
+/* SAP_OK: its lease stands. Who pauses, deletes or resumes a stuck world ends what runs. */
+int worker_check_stuck(SapWorker *worker, const HotWorld *world);
+
+/* ---- inline.c: handlers in the thread that steps the worker ----------------------------------- */
+
+/* Makes it the worker's executor. SAP_NOMEM. */
+int inline_init(SapWorker *worker);
+void inline_release(SapWorker *worker);
+/* By the thread that renews, while the other may be in a handler: marks its world as stuck, or tells the
+ * handler that nobody waits for it any more. */
+void inline_check(SapWorker *worker);
 
 /* ---- role.c, orchestrator.c, reaper.c -------------------------------------------------------- */
 

@@ -68,9 +68,10 @@ static int keep_item(SapWorld *world, const SapEvent *event)
     }
     if (strcmp(event->name, "hang") == 0) {
         atomic_store_full(&hangs, true);
-        while (!atomic_load_full(&let_go)) {
+        while (!atomic_load_full(&let_go) && !sap_world_cancelled(world)) {
             pause_ms(2);
         }
+        atomic_store_full(&hangs, false);
         return SAP_OK;
     }
     if (strcmp(event->name, "count") == 0) {
@@ -337,6 +338,38 @@ START_TEST(replies_arrive_while_another_handler_does_not_return)
 }
 END_TEST
 
+static bool is_stuck(const char *world)
+{
+    SapWorldInfo info;
+    EXPECT_RC(sap_world_info(universe, world, &info), SAP_OK);
+    return info.status == SAP_WORLD_STUCK && strstr(info.reason, "its handler has run") != NULL;
+}
+
+/* The thread that steps runs the handlers itself and is in one that does not return. The one that renews
+ * says so, and tells the handler when its world is taken away. */
+START_TEST(a_handler_in_the_stepping_thread_that_does_not_return_is_seen_and_can_be_ended)
+{
+    UniverseHostOptions options = {.worker = {.size = sizeof options.worker, .max_handler_ms = 20}};
+    UniverseHost *host = NULL;
+    EXPECT_RC(universe_host_start(universe, &options, &host), SAP_OK);
+    EXPECT_RC(sap_world_create(universe, "slow", "keep", SAP_ENCODING_JSON, NULL, 0), SAP_OK);
+    EXPECT_RC(send_item("slow", "hang", "h"), SAP_OK);
+    for (int i = 0; !is_stuck("slow"); i++) {
+        EXPECT(i < 10000, "nobody says that it is stuck");
+        pause_ms(2);
+    }
+    EXPECT_RC(sap_world_pause(universe, "slow", "by me"), SAP_OK);
+    for (int i = 0; atomic_load_full(&hangs); i++) {
+        EXPECT(i < 10000, "the handler does not end");
+        pause_ms(2);
+    }
+    EXPECT_RC(universe_host_stop(host), SAP_OK);
+    SapWorldInfo info;
+    EXPECT_RC(sap_world_info(universe, "slow", &info), SAP_OK);
+    EXPECT(info.status == SAP_WORLD_PAUSED && info.height <= 1, "it is %d", (int)info.status);
+}
+END_TEST
+
 static void *wait_for_ever(void *arg)
 {
     SapReply **reply_out = (SapReply **)arg;
@@ -407,6 +440,8 @@ int main(void)
     tcase_set_timeout(test_case, TIMEOUT_S);
     tcase_add_test(test_case, nothing_is_lost_or_doubled_while_everything_happens_at_once);
     tcase_add_test(test_case, replies_arrive_while_another_handler_does_not_return);
+    tcase_add_test(test_case,
+                   a_handler_in_the_stepping_thread_that_does_not_return_is_seen_and_can_be_ended);
     tcase_add_test(test_case, a_wait_without_end_gets_its_reply_and_keeps_the_universe_open);
     tcase_add_test(test_case, a_universe_is_not_closed_under_a_list_of_letters);
     suite_add_tcase(suite, test_case);

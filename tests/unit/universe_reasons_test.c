@@ -1,0 +1,204 @@
+/* A world that does not run says why, for every reason there is; and a handler that nobody waits for any
+ * more changes nothing. The clock moves when the test says so. */
+#include <stdio.h>
+#include <string.h>
+
+#include "support/suite.h"
+#include "support/universe_scene.h"
+#include "universe/worker_impl.h"
+
+enum { TIMEOUT_S = 60, SECOND_MS = 1000 };
+
+static Scene scene;
+static SapWorker *own_worker;   /* of the handler "long" */
+static void (*meanwhile)(void); /* what others do while the handler "long" runs, once */
+static bool saw_cancel;
+static int way;
+static uint32_t calls;
+
+/* Its calls may return SAP_FENCED: then it refuses the item, fails, or takes no notice. */
+static int take_long(SapWorld *world)
+{
+    void (*others)(void) = meanwhile;
+    meanwhile = NULL;
+    int rc = sap_world_put(world, "begun", 5, SAP_ENCODING_JSON, "1", 1);
+    if (others != NULL) {
+        others();
+    }
+    saw_cancel = saw_cancel || sap_world_cancelled(world);
+    rc = rc == SAP_OK ? sap_world_put(world, "ended", 5, SAP_ENCODING_JSON, "1", 1) : rc;
+    return rc == SAP_OK || way == 2 ? SAP_OK : sap_world_fail(world, way == 1, "could not write");
+}
+
+static int work(SapWorld *world, const SapEvent *event)
+{
+    calls++;
+    if (strcmp(event->name, "long") == 0) {
+        return take_long(world);
+    }
+    if (strcmp(event->name, "wait") == 0) {
+        return SAP_BUSY;
+    }
+    return strcmp(event->name, "fail") == 0 ? sap_world_fail(world, true, "cannot") : SAP_OK;
+}
+
+SAP_WORLD_MODULE("work", work);
+
+static void set_up(void)
+{
+    scene_open(&scene, "memory:", false);
+}
+
+static void tear_down(void)
+{
+    scene_close(&scene);
+}
+
+static void expect_world(const char *world, SapWorldStatus status, const char *reason)
+{
+    SapWorldInfo info = scene_info(&scene, world);
+    ck_assert_int_eq(info.status, status);
+    ck_assert_str_eq(info.reason, reason);
+}
+
+/* ---- Handlers that do not return ----------------------------------------------------------------- */
+
+static void see_stuck(void)
+{
+    scene_pass_ms(&scene, 9999);
+    expect_world("w", SAP_WORLD_ACTIVE, "");
+    scene_pass_ms(&scene, SECOND_MS);
+    expect_world("w", SAP_WORLD_STUCK, "its handler has run for 10 s");
+    scene_pass_ms(&scene, 60 * SECOND_MS); /* it keeps its lease */
+    ck_assert_str_eq(scene_info(&scene, "w").holder, "a");
+}
+
+/* The thread that steps is in the handler: the one that renews says so. */
+START_TEST(a_handler_that_holds_up_its_worker_is_said_to_be_stuck_and_its_result_counts)
+{
+    own_worker = scene_worker(&scene, "a");
+    scene_create(&scene, "w", "work");
+    scene_run(own_worker);
+    scene_send(&scene, "w", "long", "one");
+    meanwhile = see_stuck;
+    scene_run(own_worker);
+    expect_world("w", SAP_WORLD_ACTIVE, "");
+    ck_assert(!saw_cancel);
+    ck_assert_uint_eq(scene_info(&scene, "w").height, 2);
+    ck_assert_uint_eq(scene_stats(own_worker).stuck, 1);
+    scene_pass_ms(&scene, 60 * SECOND_MS); /* nothing runs */
+    expect_world("w", SAP_WORLD_ACTIVE, "");
+    ck_assert_uint_eq(scene_stats(own_worker).stuck, 1);
+}
+END_TEST
+
+static void take_away(void)
+{
+    scene_pass_ms(&scene, 10 * SECOND_MS);
+    ck_assert_int_eq(sap_world_pause(scene.universe, "w", "by me"), SAP_OK);
+    scene_pass_ms(&scene, SECOND_MS);
+}
+
+START_TEST(a_handler_that_holds_up_its_worker_hears_that_its_world_was_taken_away)
+{
+    own_worker = scene_worker(&scene, "a");
+    scene_create(&scene, "w", "work");
+    scene_run(own_worker);
+    scene_send(&scene, "w", "long", "one");
+    meanwhile = take_away;
+    scene_run(own_worker);
+    ck_assert(saw_cancel);
+    expect_world("w", SAP_WORLD_PAUSED, "by me");
+    ck_assert_uint_eq(scene_info(&scene, "w").height, 1);
+    ck_assert_int_eq(sap_world_resume(scene.universe, "w"), SAP_OK);
+    scene_run(own_worker);
+    ck_assert_uint_eq(scene_info(&scene, "w").height, 2);
+}
+END_TEST
+
+/* The renewals fail until others might take over, and then succeed: nobody has. */
+static void miss_renewals(void)
+{
+    scene.fault_call = SAP_STORE_CALL_BEGIN;
+    scene.fault = SAP_STORE_FAULT_FAIL;
+    scene.fault_times = UINT32_MAX;
+    scene_pass_ms(&scene, 16 * SECOND_MS);
+    scene.fault_times = 0;
+}
+
+/* What it makes of calls that return SAP_FENCED is no dead letter, no failure and no step. */
+START_TEST(a_handler_whose_session_may_be_over_is_told_so_and_counts_for_nothing)
+{
+    SceneLetter letters[SCENE_LETTERS];
+    way = _i;
+    own_worker = scene_worker(&scene, "a");
+    scene_create(&scene, "w", "work");
+    scene_run(own_worker);
+    scene_send(&scene, "w", "long", "one");
+    meanwhile = miss_renewals;
+    bool busy = false;
+    calls = 0;
+    (void)sap_worker_step(own_worker, &busy);
+    ck_assert(saw_cancel);
+    scene_pass_ms(&scene, SECOND_MS);
+    scene_run(own_worker);
+    ck_assert_uint_eq(calls, 2);
+    expect_world("w", SAP_WORLD_ACTIVE, "");
+    ck_assert_uint_eq(scene_info(&scene, "w").height, 2);
+    ck_assert_uint_eq(scene_letters(&scene, "w", letters), 0);
+    ck_assert_uint_eq(scene_stats(own_worker).failures, 0);
+}
+END_TEST
+
+static void miss_renewals_of_a_step(void)
+{
+    bool busy = false;
+    manual_clock_advance_ms(&scene.manual, 16 * SECOND_MS);
+    ck_assert_int_eq(sap_worker_step(own_worker, &busy), SAP_BUSY);
+    ck_assert_int_eq(sap_worker_renew(own_worker), SAP_OK);
+}
+
+/* The same in a thread of its own. */
+START_TEST(a_handler_elsewhere_whose_session_may_be_over_counts_for_nothing)
+{
+    static SceneExecutor executor = {.held = "", .deaf = true};
+    SceneLetter letters[SCENE_LETTERS];
+    way = _i;
+    own_worker = scene_worker(&scene, "a");
+    scene_create(&scene, "w", "work");
+    scene_run(own_worker);
+    scene_executor_use(&executor, own_worker);
+    executor.held = "";
+    scene_send(&scene, "w", "long", "one");
+    scene_run(own_worker);
+    meanwhile = miss_renewals_of_a_step;
+    scene_release(&executor, "w");
+    ck_assert(saw_cancel);
+    executor.held = NULL;
+    scene_run(own_worker);
+    ck_assert_int_eq(sap_worker_wait(own_worker, SECOND_MS), SAP_OK);
+    scene_run(own_worker); /* it was called stuck meanwhile: that goes first */
+    expect_world("w", SAP_WORLD_ACTIVE, "");
+    ck_assert_uint_eq(scene_info(&scene, "w").height, 2);
+    ck_assert_uint_eq(scene_letters(&scene, "w", letters), 0);
+    ck_assert_uint_eq(scene_stats(own_worker).failures, 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("universe_reasons");
+    TCase *test_case = tcase_create("reasons");
+    tcase_add_checked_fixture(test_case, set_up, tear_down);
+    tcase_set_timeout(test_case, TIMEOUT_S);
+    tcase_add_test(test_case,
+                   a_handler_that_holds_up_its_worker_is_said_to_be_stuck_and_its_result_counts);
+    tcase_add_test(test_case,
+                   a_handler_that_holds_up_its_worker_hears_that_its_world_was_taken_away);
+    tcase_add_loop_test(
+        test_case, a_handler_whose_session_may_be_over_is_told_so_and_counts_for_nothing, 0, 3);
+    tcase_add_loop_test(test_case, a_handler_elsewhere_whose_session_may_be_over_counts_for_nothing,
+                        0, 3);
+    suite_add_tcase(suite, test_case);
+    return suite_run(suite);
+}
