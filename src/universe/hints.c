@@ -33,6 +33,13 @@ typedef enum HintUse {
     HINT_DELETE, /* of a world that is not to run */
 } HintUse;
 
+/* Who lacks the module of a world, as its meta row is to say. */
+typedef enum Unable {
+    UNABLE_NOBODY,   /* nobody, or there is another worker that can run it */
+    UNABLE_ASSIGNED, /* this worker, and it is assigned to it */
+    UNABLE_ALL,      /* every worker that is alive */
+} Unable;
+
 typedef struct Hint {
     RowKey key;
     UniverseName world;
@@ -40,7 +47,7 @@ typedef struct Hint {
     HintUse use;
     bool give_back;      /* it is in memory here, and assigned to another worker */
     bool needs_module;   /* nobody holds it, so this worker may take it if it can run it */
-    bool lacks_module;   /* it cannot */
+    Unable unable;       /* it cannot */
     UniverseName module; /* that it needs */
     uint64_t pin;
 } Hint;
@@ -184,6 +191,21 @@ static int check_holder(const SapWorker *worker, SapStoreTxn *txn, const Univers
     return rc == SAP_NOTFOUND ? SAP_OK : rc;
 }
 
+/* This process does not have its module. */
+static int consider_unable(const SapWorker *worker, SapStoreTxn *txn, Hint *hint)
+{
+    UniverseName assigned;
+    bool has = false;
+    int rc = assignment_get(txn, worker->universe->number, &hint->world, &assigned);
+    hint->use = HINT_LEAVE;
+    hint->unable = UNABLE_ASSIGNED;
+    if (rc == SAP_NOTFOUND) {
+        rc = session_any_has(&worker->session, txn, &hint->module, hint->pin, &has);
+        hint->unable = has ? UNABLE_NOBODY : UNABLE_ALL;
+    }
+    return rc;
+}
+
 /* Whether it is worth trying to acquire the world. */
 static int consider_other(SapWorker *worker, SapStoreTxn *txn, Hint *hint)
 {
@@ -259,19 +281,29 @@ static int consider_hint(SapWorker *worker, SapStoreTxn *txn, Hint *hint)
     return rc;
 }
 
-/* After the transaction, in which the host is not asked for modules. */
+static bool lacks_module(const SapWorker *worker, const Hint *hint)
+{
+    return hint->use == HINT_OPEN && hint->needs_module &&
+           resolver_find(&worker->resolver, &hint->module, hint->pin) == NULL;
+}
+
+/* After the transaction, in which the host is not asked for modules. Worlds that this worker cannot run
+ * are looked at in another one. */
 static int check_modules_of(SapWorker *worker, const Buf *hints)
 {
+    SapStoreTxn *txn = NULL;
     int rc = resolver_settle(&worker->resolver);
     for (size_t i = 0; rc == SAP_OK && i < hint_count(hints); i++) {
         Hint *hint = hint_at(hints, i);
-        if (hint->use == HINT_OPEN && hint->needs_module &&
-            resolver_find(&worker->resolver, &hint->module, hint->pin) == NULL) {
-            hint->lacks_module = true;
-            hint->use = HINT_LEAVE;
-            skip_world(worker, &hint->world);
+        if (!lacks_module(worker, hint)) {
+            continue;
         }
+        rc = txn == NULL ? sap_store_begin(worker->universe->store, SAP_STORE_READ_NEWEST, &txn)
+                         : SAP_OK;
+        rc = rc == SAP_OK ? consider_unable(worker, txn, hint) : rc;
+        skip_world(worker, &hint->world);
     }
+    sap_store_abort(txn);
     return rc;
 }
 
@@ -442,16 +474,24 @@ static int delete_hint(SapWorker *worker, const Hint *hint)
     return sap_store_run(worker->universe->store, SAP_STORE_GUARDED, delete_hint_body, &end, NULL);
 }
 
+/* All workers that lack it say the same, or they would take turns in writing what they say. */
 static int note_missing_module(SapWorker *worker, const Hint *hint)
 {
-    char reason[SAP_WORLD_MAX_NAME * 2 + 64];
-    if (hint->pin == 0) {
-        (void)snprintf(reason, sizeof reason, "worker %s has no module %s",
-                       worker->session.worker.text, hint->module.text);
-    } else {
-        (void)snprintf(reason, sizeof reason, "worker %s has no version %" PRIu64 " of module %s",
-                       worker->session.worker.text, hint->pin, hint->module.text);
+    char who[SAP_WORLD_MAX_NAME + 64] = "no worker";
+    char what[SAP_WORLD_MAX_NAME + 64];
+    char reason[sizeof who + sizeof what + 16];
+    bool assigned = hint->unable == UNABLE_ASSIGNED;
+    if (assigned) {
+        (void)snprintf(who, sizeof who, "assigned to worker %s, which",
+                       worker->session.worker.text);
     }
+    if (hint->pin == 0) {
+        (void)snprintf(what, sizeof what, "module %s", hint->module.text);
+    } else {
+        (void)snprintf(what, sizeof what, "version %" PRIu64 " of module %s", hint->pin,
+                       hint->module.text);
+    }
+    (void)snprintf(reason, sizeof reason, "%s has %s%s", who, assigned ? "no " : "", what);
     return world_note_free(worker->universe, &hint->world, reason);
 }
 
@@ -481,7 +521,7 @@ static int use_hint(SapWorker *worker, Hint *hint, uint32_t limit)
     if (hint->give_back && world != NULL && world->state_now == HOT_IDLE) {
         return worker_give_back(worker, world);
     }
-    if (hint->lacks_module) {
+    if (hint->unable != UNABLE_NOBODY) {
         return note_missing_module(worker, hint);
     }
     if (hint->use == HINT_OPEN && world != NULL && world->state_now == HOT_LOADED) {

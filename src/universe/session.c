@@ -200,6 +200,51 @@ int session_find(const Session *asking, SapStoreTxn *txn, const UniverseName *wo
     return alive ? SAP_OK : SAP_NOTFOUND;
 }
 
+/* Whether one of the rows is that of a worker that is alive and has the module. */
+static int any_row_has(const Session *asking, const SapStoreRow *rows, uint32_t count,
+                       const UniverseName *module, uint64_t version, bool *has_out)
+{
+    for (uint32_t i = 0; i < count && !*has_out; i++) {
+        WitUniverseDbi17SessionsValue row;
+        int rc = wit_universe_dbi17_sessions_value_decode(rows[i].val, rows[i].val_len, &row, NULL);
+        if (rc == SAP_INVALID) { /* damaged: nobody takes it for alive */
+            continue;
+        }
+        if (rc != SAP_OK) {
+            return rc;
+        }
+        *has_out =
+            session_has_time(asking, row.expires_ns) && has_module(&row.modules, module, version);
+        wit_universe_dbi17_sessions_value_free(&row);
+    }
+    return SAP_OK;
+}
+
+int session_any_has(const Session *asking, SapStoreTxn *txn, const UniverseName *module,
+                    uint64_t version, bool *has_out)
+{
+    enum { SESSIONS_AT_ONCE = 64 };
+    RowKey from;
+    RowKey to;
+    SapStoreRange range;
+    uint32_t count = SESSIONS_AT_ONCE;
+    int rc = SAP_OK;
+    *has_out = false;
+    row_key_universe(&from, WIT_DBI_SESSIONS, asking->universe);
+    row_range(&from, &to, &range);
+    while (rc == SAP_OK && !*has_out && count == SESSIONS_AT_ONCE) {
+        const SapStoreRow *rows = NULL;
+        rc = sap_store_scan(txn, &range, false, SESSIONS_AT_ONCE, &rows, &count);
+        rc = rc == SAP_OK ? any_row_has(asking, rows, count, module, version, has_out) : rc;
+        if (rc == SAP_OK && count > 0) {
+            row_key_after(&from, &rows[count - 1]);
+            range.from = from.bytes;
+            range.from_len = from.len;
+        }
+    }
+    return rc;
+}
+
 /* ---- Ending ---------------------------------------------------------------------------------- */
 
 typedef struct SessionEnd {

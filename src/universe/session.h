@@ -70,6 +70,9 @@ bool session_may_work(const Session *session);
 int session_find(const Session *asking, SapStoreTxn *txn, const UniverseName *worker,
                  const UniverseName *module, uint64_t version, uint8_t nonce_out[UNIVERSE_NONCE],
                  bool *has_module_out);
+/* Whether any worker that is alive has the module, in that version if it is not 0. */
+int session_any_has(const Session *asking, SapStoreTxn *txn, const UniverseName *module,
+                    uint64_t version, bool *has_out);
 
 /* Whether a session that expires then is alive, with the renewal that others wait in addition. */
 bool session_has_time(const Session *asking, uint64_t expires_ns);

@@ -371,7 +371,7 @@ START_TEST(a_pinned_world_waits_for_its_version_and_says_so)
     scene_send(&scene, "w", "add", "one");
     scene_run(worker);
     ck_assert_uint_eq(scene_info(&scene, "w").height, 1);
-    expect_status("w", SAP_WORLD_ACTIVE, "worker a has no version 3 of module halting");
+    expect_status("w", SAP_WORLD_ACTIVE, "no worker has version 3 of module halting");
     ck_assert_int_eq(sap_world_pin(scene.universe, "w", 1), SAP_OK);
     scene_pass_ms(&scene, SECOND_MS);
     scene_run(worker);

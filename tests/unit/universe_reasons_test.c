@@ -5,6 +5,7 @@
 
 #include "support/suite.h"
 #include "support/universe_scene.h"
+#include "universe/session.h"
 #include "universe/worker_impl.h"
 
 enum { TIMEOUT_S = 60, SECOND_MS = 1000 };
@@ -185,6 +186,85 @@ START_TEST(a_handler_elsewhere_whose_session_may_be_over_counts_for_nothing)
 }
 END_TEST
 
+/* ---- Worlds that no worker can run --------------------------------------------------------------- */
+
+static uint32_t puts_seen;
+
+static void count_puts(SapStoreCall call)
+{
+    puts_seen += call == SAP_STORE_CALL_PUT;
+}
+
+/* However many workers look at it. */
+START_TEST(a_world_whose_module_no_worker_has_says_so_once)
+{
+    SapWorker *workers[3];
+    static const char *const names[] = {"a", "b", "c"};
+    for (int i = 0; i < 3; i++) {
+        workers[i] = scene_worker(&scene, names[i]);
+    }
+    scene_create(&scene, "w", "none");
+    for (int second = 0; second < 10; second++) {
+        for (int i = 0; i < 3; i++) {
+            scene_run(workers[i]);
+        }
+        expect_world("w", SAP_WORLD_ACTIVE, "no worker has module none");
+        scene.on_call = count_puts;
+        manual_clock_advance_ms(&scene.manual, SECOND_MS);
+    }
+    ck_assert_uint_eq(puts_seen, 0);
+    scene.on_call = NULL;
+}
+END_TEST
+
+/* A session as another program's worker has it. */
+static void put_session(const char *worker, const char *module, uint64_t version)
+{
+    WitUniverseModuleRef ref = {lend_bytes(module, strlen(module)), version};
+    uint8_t nonce[UNIVERSE_NONCE] = {9};
+    UniverseName name;
+    RowKey key;
+    Buf val = {0};
+    WitUniverseDbi17SessionsValue row = {
+        .nonce = lend_bytes(nonce, sizeof nonce),
+        .expires_ns = sap_store_lease_ns(scene.store) + SESSION_TTL_NS,
+        .modules = {&ref, 1},
+    };
+    ck_assert_int_eq(universe_name_set(&name, worker), SAP_OK);
+    row_key_session(&key, SCENE_UNIVERSE, &name);
+    ck_assert_int_eq(wit_universe_dbi17_sessions_value_encode(&row, &val, NULL), SAP_OK);
+    scene_put_row(&scene, key.table, key.bytes, key.len, val.data, (uint32_t)val.len);
+    buf_release(&val);
+}
+
+START_TEST(a_world_whose_module_another_worker_has_is_left_to_that_one)
+{
+    SapWorker *worker = scene_worker(&scene, "a");
+    put_session("other", "none", 2);
+    scene_create(&scene, "w", "none");
+    scene_create(&scene, "pinned", "none");
+    ck_assert_int_eq(sap_world_pin(scene.universe, "pinned", 3), SAP_OK);
+    scene_run(worker);
+    expect_world("w", SAP_WORLD_ACTIVE, "");
+    expect_world("pinned", SAP_WORLD_ACTIVE, "no worker has version 3 of module none");
+    scene_pass_ms(&scene, 30 * SECOND_MS); /* the other one is dead by now */
+    scene_run(worker);
+    expect_world("w", SAP_WORLD_ACTIVE, "no worker has module none");
+}
+END_TEST
+
+START_TEST(a_world_assigned_to_a_worker_that_lost_its_module_says_so)
+{
+    put_session("a", "none", 1);
+    scene_create(&scene, "w", "none");
+    ck_assert_int_eq(sap_assign_world(scene.universe, "w", "a", 0, ""), SAP_OK);
+    SapWorker *worker = scene_worker(&scene, "a"); /* another program under its name */
+    put_session("other", "none", 1);
+    scene_run(worker);
+    expect_world("w", SAP_WORLD_ACTIVE, "assigned to worker a, which has no module none");
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("universe_reasons");
@@ -199,6 +279,9 @@ int main(void)
         test_case, a_handler_whose_session_may_be_over_is_told_so_and_counts_for_nothing, 0, 3);
     tcase_add_loop_test(test_case, a_handler_elsewhere_whose_session_may_be_over_counts_for_nothing,
                         0, 3);
+    tcase_add_test(test_case, a_world_whose_module_no_worker_has_says_so_once);
+    tcase_add_test(test_case, a_world_whose_module_another_worker_has_is_left_to_that_one);
+    tcase_add_test(test_case, a_world_assigned_to_a_worker_that_lost_its_module_says_so);
     suite_add_tcase(suite, test_case);
     return suite_run(suite);
 }

@@ -494,7 +494,7 @@ START_TEST(hints_that_cannot_run_hold_up_none_that_can)
         char id[16];
         scene_send(&scene, "good", "add", numbered(id, "i", round));
     }
-    ck_assert_str_eq(scene_info(&scene, "none000").reason, "worker a has no module no-such-module");
+    ck_assert_str_eq(scene_info(&scene, "none000").reason, "no worker has module no-such-module");
     ck_assert_uint_eq(scene_info(&scene, "b000").height, 0);
     scene_run(other);
     ck_assert_uint_eq(scene_info(&scene, "b000").height, 1);
