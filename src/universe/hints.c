@@ -18,7 +18,8 @@
 #include "universe/modules.h"
 #include "universe/worker_impl.h"
 
-#define SKIP_NS UINT64_C(200000000)
+#define SKIP_NS    UINT64_C(200000000)
+#define NO_ROOM_NS UINT64_C(10000000000)
 
 enum {
     NOTHING_LEFT = UINT8_MAX + 1, /* above every priority */
@@ -44,6 +45,7 @@ typedef struct Hint {
     RowKey key;
     UniverseName world;
     uint8_t priority;
+    uint64_t put_ns; /* lease time */
     HintUse use;
     bool give_back;      /* it is in memory here, and assigned to another worker */
     bool needs_module;   /* nobody holds it, so this worker may take it if it can run it */
@@ -107,19 +109,24 @@ static int decode_hint(const SapStoreRow *row, Hint *hint)
         memcpy(hint->key.bytes, row->key, row->key_len);
         universe_name_copy(&hint->world, &fields.world);
         hint->priority = fields.priority;
+        hint->put_ns = load_u64be(fields.seq.data); /* a seq begins with the lease time */
         wit_universe_dbi39_ready_key_free(&fields);
     }
     return rc;
 }
 
-/* A hint's seq begins with the lease time at which it was put. */
-static void measure_hints(SapWorker *worker, const SapStoreRow *rows, uint32_t count)
+static uint64_t hint_age_ns(const SapWorker *worker, const Hint *hint)
 {
-    enum { TIME_AT = 4 + 1 + 1 }; /* in the key, after universe, shard and priority */
     uint64_t now_ns = sap_store_lease_ns(worker->universe->store);
-    uint64_t put_ns = count > 0 ? load_u64be((const uint8_t *)rows[0].key + TIME_AT) : now_ns;
-    gauge_set(meters_of(worker)->hints, count);
-    gauge_set(meters_of(worker)->hint_age, now_ns > put_ns ? (int64_t)(now_ns - put_ns) : 0);
+    return now_ns > hint->put_ns ? now_ns - hint->put_ns : 0;
+}
+
+static void measure_hints(SapWorker *worker, const Buf *hints)
+{
+    bool any = hint_count(hints) > 0;
+    gauge_set(meters_of(worker)->hints, (int64_t)hint_count(hints));
+    gauge_set(meters_of(worker)->hint_age,
+              any ? (int64_t)hint_age_ns(worker, hint_at(hints, 0)) : 0);
 }
 
 /* The next hints, from where the last look ended. */
@@ -154,7 +161,7 @@ static int read_hints(SapWorker *worker, SapStoreTxn *txn, Buf *hints)
     }
     if (from_first) { /* what comes in front of a later page is seen by the next look from the first */
         worker->hints_version = version;
-        measure_hints(worker, rows, count);
+        measure_hints(worker, hints);
     }
     worker->hint_from.len = 0;
     if (count == HINTS_AT_ONCE) { /* there may be more: the next look goes on after the last */
@@ -323,14 +330,25 @@ static int consider_hints(SapWorker *worker, Buf *hints)
 
 /* ---- Acquiring ------------------------------------------------------------------------------- */
 
-/* Worlds that were idle for longest make room. SAP_BUSY: all are at work. */
+/* It has nothing that would be lost, and its hint stays: it comes back when others had their turn. */
+static int set_aside(SapWorker *worker, HotWorld *world)
+{
+    skip_world(worker, &world->lease.name);
+    return worker_give_back(worker, world);
+}
+
+/* Worlds that were idle for longest make room, then those that wait for the machine. SAP_BUSY: all are at
+ * work, or their handlers fail. */
 static int make_room(SapWorker *worker)
 {
     int rc = SAP_OK;
     while (rc == SAP_OK && worker->hot.count > 0 &&
            (worker->hot.count >= worker->max_worlds || worker->hot.memory > worker->max_memory)) {
-        HotWorld *oldest = hot_oldest_idle(&worker->hot);
-        rc = oldest != NULL ? worker_give_back(worker, oldest) : SAP_BUSY;
+        HotWorld *oldest = worker_oldest_idle(worker);
+        HotWorld *waiting = oldest == NULL ? hot_oldest_waiting(&worker->hot) : NULL;
+        rc = oldest != NULL    ? worker_give_back(worker, oldest)
+             : waiting != NULL ? set_aside(worker, waiting)
+                               : SAP_BUSY;
     }
     return rc;
 }
@@ -339,9 +357,7 @@ static int acquire_world(SapWorker *worker, const UniverseName *name, HotWorld *
 {
     Lease lease;
     HotWorld *world = NULL;
-    int rc = make_room(worker);
-    rc = rc == SAP_OK ? lease_acquire_world(&worker->session, name, &worker->taken_mark, &lease)
-                      : rc;
+    int rc = lease_acquire_world(&worker->session, name, &worker->taken_mark, &lease);
     rc = rc == SAP_OK ? cycle_world_make(&lease, &world) : rc;
     if (rc != SAP_OK) {
         return rc;
@@ -497,12 +513,26 @@ static int note_missing_module(SapWorker *worker, const Hint *hint)
 
 /* ---- Choosing -------------------------------------------------------------------------------- */
 
+/* There is no room for it. If that lasts, its meta row says so. */
+static int leave_outside(SapWorker *worker, const Hint *hint)
+{
+    skip_world(worker, &hint->world);
+    return hint_age_ns(worker, hint) < NO_ROOM_NS
+               ? SAP_OK
+               : world_note_free(worker->universe, &hint->world,
+                                 "no worker has room: max_worlds or max_memory is reached");
+}
+
 /* The world of a hint, made ready; `chosen` gets it. */
 static int choose_world(SapWorker *worker, Hint *hint)
 {
     HotWorld *world = NULL;
-    int rc = ready_world(worker, &hint->world, &world);
+    int rc = hot_find(&worker->hot, &hint->world) == NULL ? make_room(worker) : SAP_OK;
     hint->use = HINT_LEAVE;
+    if (rc == SAP_BUSY) {
+        return leave_outside(worker, hint);
+    }
+    rc = rc == SAP_OK ? ready_world(worker, &hint->world, &world) : rc;
     if (rc == SAP_OK && world != NULL && may_run(worker, world)) {
         world->state_now = HOT_LOADED;
         hot_list_add(&worker->chosen, world);

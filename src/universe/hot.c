@@ -108,10 +108,21 @@ void hot_used(HotTable *table, HotWorld *world, size_t memory)
     world->memory = memory;
 }
 
-HotWorld *hot_oldest_idle(const HotTable *table)
+HotWorld *hot_oldest_idle(const HotTable *table, uint64_t due_ns)
 {
     HotWorld *world = table->oldest;
-    while (world != NULL && (world->state_now != HOT_IDLE || world->waits)) {
+    while (world != NULL &&
+           (world->state_now != HOT_IDLE || (world->waits && world->retry_at_ns >= due_ns))) {
+        world = world->newer;
+    }
+    return world;
+}
+
+HotWorld *hot_oldest_waiting(const HotTable *table)
+{
+    HotWorld *world = table->oldest;
+    while (world != NULL &&
+           (world->state_now != HOT_IDLE || !world->waits || world->failures > 0)) {
         world = world->newer;
     }
     return world;

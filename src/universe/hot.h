@@ -34,7 +34,11 @@ void hot_remove(HotTable *table, HotWorld *world);
 void hot_used(HotTable *table, HotWorld *world, size_t memory);
 
 /* The one that was not used for the longest time, of those that do nothing and do not wait for another
- * attempt, whose time and count would be lost. NULL: there is none. */
-HotWorld *hot_oldest_idle(const HotTable *table);
+ * attempt, whose time and count would be lost. One whose attempt was due before `due_ns`, of boot time,
+ * does not wait: whoever stopped the world has taken its hints away. NULL: there is none. */
+HotWorld *hot_oldest_idle(const HotTable *table, uint64_t due_ns);
+
+/* The same of those that wait for something that the machine lacks, of which nothing is counted. */
+HotWorld *hot_oldest_waiting(const HotTable *table);
 
 #endif

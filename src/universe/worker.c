@@ -688,13 +688,20 @@ static int start_jobs(SapWorker *worker)
 
 /* ---- The step -------------------------------------------------------------------------------- */
 
+HotWorld *worker_oldest_idle(const SapWorker *worker)
+{
+    uint64_t now_ns = clock_boot_ns(worker->universe->clock);
+    return hot_oldest_idle(&worker->hot,
+                           now_ns > worker->max_idle_ns ? now_ns - worker->max_idle_ns : 0);
+}
+
 /* Worlds that were not used for long, or for which there is no more memory, are given back. */
 static int give_back_idle(SapWorker *worker)
 {
     uint64_t now_ns = clock_boot_ns(worker->universe->clock);
     int rc = SAP_OK;
     for (int i = 0; rc == SAP_OK && i < GIVEN_BACK_AT_ONCE; i++) {
-        HotWorld *world = hot_oldest_idle(&worker->hot);
+        HotWorld *world = worker_oldest_idle(worker);
         bool large = worker->hot.memory > worker->max_memory && worker->hot.count > 1;
         if (world == NULL || !(large || now_ns - world->used_ns >= worker->max_idle_ns)) {
             break;

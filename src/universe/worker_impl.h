@@ -173,6 +173,8 @@ void worker_note_damage_hourly(const SapWorker *worker, const char *what, uint64
 void worker_unchoose(SapWorker *worker, HotWorld *world);
 /* A cycle has ended, with or without a commit: its world is idle, or wants attention. */
 void worker_cycle_ended(SapWorker *worker, HotWorld *world, bool committed);
+/* The world to be given back first. NULL: none does nothing. */
+HotWorld *worker_oldest_idle(const SapWorker *worker);
 /* Gives a world back that does nothing. SAP_OK also if it was lost. */
 int worker_give_back(SapWorker *worker, HotWorld *world);
 /* Pauses a world that cannot go on. */

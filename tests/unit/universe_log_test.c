@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "support/suite.h"
 #include "universe/universe_impl.h"
@@ -247,12 +248,33 @@ START_TEST(the_log_is_json_and_names_world_epoch_and_height)
 }
 END_TEST
 
+/* What waits for a module that nobody has is counted from when it was put. */
+START_TEST(the_age_of_what_waits_is_measured)
+{
+    SapUniverse *universe = open_universe();
+    SapWorker *worker = open_worker(universe, "a");
+    struct timespec pause = {.tv_nsec = 20000000};
+    run_role(worker, SAP_ROLE_WORLDS);
+    expect_metric(universe, "oldest_hint_age_ns", 0);
+    ck_assert_int_eq(sap_world_create(universe, "w", "none", SAP_ENCODING_JSON, NULL, 0), SAP_OK);
+    (void)nanosleep(&pause, NULL);
+    run_role(worker, SAP_ROLE_WORLDS);
+    expect_metric(universe, "hints_seen", 1);
+    uint64_t age_ns = metric(universe, "oldest_hint_age_ns");
+    ck_assert_uint_ge(age_ns, 20000000);
+    ck_assert_uint_lt(age_ns, UINT64_C(60000000000));
+    ck_assert_int_eq(sap_worker_close(worker), SAP_OK);
+    ck_assert_int_eq(sap_universe_close(universe), SAP_OK);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("universe_log");
     TCase *test_case = tcase_create("metrics and log");
     tcase_set_timeout(test_case, TIMEOUT_S);
     tcase_add_test(test_case, the_counters_are_what_happened);
+    tcase_add_test(test_case, the_age_of_what_waits_is_measured);
     tcase_add_test(test_case, leases_that_change_hands_are_counted);
     tcase_add_test(test_case, the_log_is_json_and_names_world_epoch_and_height);
     suite_add_tcase(suite, test_case);

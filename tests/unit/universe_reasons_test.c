@@ -265,6 +265,80 @@ START_TEST(a_world_assigned_to_a_worker_that_lost_its_module_says_so)
 }
 END_TEST
 
+/* ---- Worlds that find no room -------------------------------------------------------------------- */
+
+static SapWorker *small_worker(void)
+{
+    SapWorkerOptions options = {.size = sizeof options, .name = "a", .max_worlds = 1};
+    return scene_worker_with(&scene, &options);
+}
+
+static void run_for(SapWorker *worker, int seconds)
+{
+    for (int i = 0; i < seconds; i++) {
+        scene_run(worker);
+        scene_pass_ms(&scene, SECOND_MS);
+    }
+}
+
+START_TEST(a_world_that_waits_for_the_machine_takes_no_others_room)
+{
+    SapWorker *worker = small_worker();
+    scene_create(&scene, "w", "work");
+    run_for(worker, 1);
+    scene_send(&scene, "w", "wait", NULL);
+    scene_run(worker);
+    expect_world("w", SAP_WORLD_ACTIVE, scene_info(&scene, "w").reason);
+    scene_create(&scene, "x", "work");
+    run_for(worker, 3);
+    ck_assert_uint_eq(scene_info(&scene, "x").height, 1);
+    calls = 0;
+    run_for(worker, 10); /* and it is tried again */
+    ck_assert_uint_ge(calls, 9);
+    scene_send(&scene, "x", "add", NULL);
+    run_for(worker, 3);
+    ck_assert_uint_eq(scene_info(&scene, "x").height, 2);
+}
+END_TEST
+
+START_TEST(a_world_that_finds_no_room_says_so_until_it_runs)
+{
+    SapWorker *worker = small_worker();
+    scene_create(&scene, "w", "work");
+    run_for(worker, 1);
+    scene_send(&scene, "w", "fail", NULL); /* its count would be lost */
+    scene_run(worker);
+    scene_create(&scene, "x", "work");
+    run_for(worker, 9);
+    expect_world("x", SAP_WORLD_ACTIVE, "");
+    run_for(worker, 3);
+    expect_world("x", SAP_WORLD_ACTIVE, "no worker has room: max_worlds or max_memory is reached");
+    run_for(worker, 200); /* the attempts of the other one are used up */
+    expect_world("w", SAP_WORLD_PAUSED, "cannot");
+    expect_world("x", SAP_WORLD_ACTIVE, "");
+    ck_assert_uint_eq(scene_info(&scene, "x").height, 1);
+}
+END_TEST
+
+/* Another worker took the hint of a world that was stopped while it waited here. */
+START_TEST(a_world_that_waits_for_nothing_any_more_is_given_up)
+{
+    SapWorker *worker = scene_worker(&scene, "a");
+    SapWorker *other = scene_worker(&scene, "b");
+    scene_create(&scene, "w", "work");
+    scene_run(worker);
+    scene_send(&scene, "w", "fail", NULL);
+    scene_run(worker);
+    ck_assert_int_eq(sap_world_pause(scene.universe, "w", "by me"), SAP_OK);
+    scene_run(other);
+    ck_assert_uint_eq(scene_rows(&scene, WIT_DBI_READY), 0);
+    run_for(worker, 30);
+    ck_assert_uint_eq(scene_stats(worker).held, 1);
+    run_for(worker, 40);
+    ck_assert_uint_eq(scene_stats(worker).held, 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("universe_reasons");
@@ -282,6 +356,9 @@ int main(void)
     tcase_add_test(test_case, a_world_whose_module_no_worker_has_says_so_once);
     tcase_add_test(test_case, a_world_whose_module_another_worker_has_is_left_to_that_one);
     tcase_add_test(test_case, a_world_assigned_to_a_worker_that_lost_its_module_says_so);
+    tcase_add_test(test_case, a_world_that_waits_for_the_machine_takes_no_others_room);
+    tcase_add_test(test_case, a_world_that_finds_no_room_says_so_until_it_runs);
+    tcase_add_test(test_case, a_world_that_waits_for_nothing_any_more_is_given_up);
     suite_add_tcase(suite, test_case);
     return suite_run(suite);
 }
