@@ -47,6 +47,18 @@ void batch_fill(SapWorker *worker)
     }
 }
 
+static void log_rejected(const SapWorker *worker, const HotWorld *world)
+{
+    const RejectedItem *items = (const RejectedItem *)(const void *)world->rejected_items.data;
+    for (size_t i = 0; i < world->rejected_items.len / sizeof *items; i++) {
+        LOG_EVENT(meters_of(worker)->log, LOG_LEVEL_WARN, "universe.rejected",
+                  LOG_STR("world", world->lease.name.text), LOG_U64("epoch", world->lease.epoch),
+                  LOG_U64("height", items[i].height),
+                  LOG_STR("correlation_id", items[i].correlation),
+                  LOG_STR("reason", items[i].error));
+    }
+}
+
 void batch_end(SapWorker *worker, bool committed)
 {
     Meters *meters = meters_of(worker);
@@ -57,6 +69,7 @@ void batch_end(SapWorker *worker, bool committed)
             worker->stats.rejected += world->rejected;
             counter_add(meters->steps, world->steps);
             counter_add(meters->rejected, world->rejected);
+            log_rejected(worker, world);
         }
         (void)cycle_end(world, committed);
         worker_cycle_ended(worker, world, committed);

@@ -97,6 +97,7 @@ void cycle_world_free(HotWorld *world)
     drop_asked(world);
     buf_release(&world->asked);
     buf_release(&world->cancels);
+    buf_release(&world->rejected_items);
     buf_release(&world->items);
     writes_release(&world->writes);
     state_close(world->state);
@@ -434,6 +435,24 @@ static bool is_failed_item(const HotWorld *world, const InboxItem *item)
     return world->failures > 0 && memcmp(world->failed_seq, item->seq, UNIVERSE_SEQ) == 0;
 }
 
+static void copy_correlation(char to[SAP_WORLD_MAX_ID + 1], const InboxItem *item)
+{
+    const CodecBytes *from = &item->item.correlation_id;
+    SAP_ASSERT(from->len <= SAP_WORLD_MAX_ID);
+    if (from->len > 0) {
+        memcpy(to, from->data, from->len);
+    }
+    to[from->len] = 0;
+}
+
+static int note_rejected(HotWorld *world, const SapWorld *view, const InboxItem *item)
+{
+    RejectedItem rejected = {.height = world->after.height};
+    copy_correlation(rejected.correlation, item);
+    memcpy(rejected.error, view->message, sizeof rejected.error);
+    return buf_append(&world->rejected_items, &rejected, sizeof rejected);
+}
+
 /* The rows of a step that is done: entry, what it asks for, or a dead letter, and the item gone from the
  * inbox, with the dedupe row of the effect that it is the receipt of. rejected_after 0: it was handled;
  * otherwise it is rejected after so many attempts. */
@@ -470,6 +489,7 @@ static int write_step(HotWorld *world, SapWorld *view, const InboxItem *item,
         world->steps++;
         world->rejected += rejected;
         world->failures = is_failed_item(world, item) ? 0 : world->failures;
+        rc = rejected ? note_rejected(world, view, item) : SAP_OK;
     }
     buf_release(&content);
     return rc;
@@ -504,6 +524,7 @@ static void note_failure(HotWorld *world, const InboxItem *item, const SapWorld 
     world->failures = is_failed_item(world, item) ? world->failures + 1 : 1;
     world->failed_class = item->item_class;
     memcpy(world->failed_seq, item->seq, UNIVERSE_SEQ);
+    copy_correlation(world->correlation, item);
     for (uint32_t i = 1; i < world->failures && wait_ns < RETRY_MOST_NS; i++) {
         wait_ns *= 2;
     }
@@ -554,6 +575,7 @@ static int take_outcome(HotWorld *world, SapWorld *view, const InboxItem *item,
     if (result->outcome == HANDLER_WAITS) {
         world->retry_at_ns = clock_boot_ns(world->universe->clock) + RETRY_FIRST_NS;
         world->waits = true;
+        copy_correlation(world->correlation, item);
         set_reason(world, "waiting to try again: %s", view->message);
         return SAP_OK;
     }
@@ -586,6 +608,7 @@ static HandlerOutcome refuse_item(HotWorld *world, SapWorld *view, const InboxIt
     world->pause = world->module->on_failure != SAP_ON_FAILURE_SKIP;
     world->failed_class = item->item_class;
     memcpy(world->failed_seq, item->seq, UNIVERSE_SEQ);
+    copy_correlation(world->correlation, item);
     set_reason(world, "%s", why);
     return HANDLER_REJECTED;
 }
@@ -740,6 +763,7 @@ int cycle_end(HotWorld *world, bool committed)
     writes_clear(&world->writes);
     drop_asked(world);
     buf_clear(&world->cancels);
+    buf_release(&world->rejected_items);
     if (!committed) {
         state_abort(world->state);
         return SAP_OK;

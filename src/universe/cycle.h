@@ -29,6 +29,13 @@ typedef struct CycleLimits {
 
 enum { CYCLE_BYTES = 8 << 20, CYCLE_REASON = HANDLER_MESSAGE };
 
+/* An item that a cycle has refused, for the log. */
+typedef struct RejectedItem {
+    uint64_t height; /* of its entry */
+    char correlation[SAP_WORLD_MAX_ID + 1];
+    char error[CYCLE_REASON + 1];
+} RejectedItem;
+
 typedef enum HotState {
     HOT_IDLE,
     HOT_LOADED,    /* chosen for this step; its job has not begun */
@@ -67,8 +74,9 @@ typedef struct HotWorld {
     /* An item that failed. */
     uint8_t failed_class;
     uint8_t failed_seq[UNIVERSE_SEQ];
-    uint32_t failures;    /* of that item so far; 0: there is none */
-    uint64_t retry_at_ns; /* boot time */
+    uint32_t failures;                      /* of that item so far; 0: there is none */
+    char correlation[SAP_WORLD_MAX_ID + 1]; /* of the item that `reason` is about */
+    uint64_t retry_at_ns;                   /* boot time */
 
     /* The cycle under way. */
     ExecutorJob job;
@@ -86,6 +94,7 @@ typedef struct HotWorld {
     Buf asked;   /* IntentRows: put when the cycle ends, but those that it cancels itself */
     Buf cancels; /* IntentCancel: of intents of cycles before */
     uint64_t steps;
+    Buf rejected_items; /* RejectedItem */
     uint64_t rejected;
     uint64_t failed;                /* calls */
     bool done;                      /* the last step finishes the world */

@@ -416,7 +416,9 @@ int worker_pause(SapWorker *worker, HotWorld *world, const char *reason)
     counter_add(worker->universe->meters.paused, 1);
     LOG_EVENT(worker->universe->meters.log, LOG_LEVEL_ERROR, "universe.paused",
               LOG_STR("world", world->lease.name.text), LOG_U64("epoch", world->lease.epoch),
-              LOG_U64("height", world->head.height), LOG_STR("reason", reason));
+              LOG_U64("height", world->head.height),
+              LOG_STR("correlation_id", failed ? world->correlation : ""),
+              LOG_STR("reason", reason));
     worker_drop(worker, world);
     return SAP_OK;
 }
@@ -467,6 +469,12 @@ static int attend(SapWorker *worker, HotWorld *world)
     }
     int rc = note_world(worker, world, WIT_UNIVERSE_WORLD_STATUS_ACTIVE,
                         world->waits ? world->reason : "");
+    if (rc == SAP_OK && world->waits) {
+        LOG_EVENT(meters_of(worker)->log, LOG_LEVEL_WARN, "universe.waiting",
+                  LOG_STR("world", world->lease.name.text), LOG_U64("epoch", world->lease.epoch),
+                  LOG_U64("height", world->head.height),
+                  LOG_STR("correlation_id", world->correlation), LOG_STR("reason", world->reason));
+    }
     if (rc == SAP_OK) {
         hot_list_remove(&worker->attention, world);
         world->state_now = HOT_IDLE;

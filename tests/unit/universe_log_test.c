@@ -248,6 +248,45 @@ START_TEST(the_log_is_json_and_names_world_epoch_and_height)
 }
 END_TEST
 
+static int send_correlated(SapUniverse *universe, const char *name, const char *correlation)
+{
+    SapIngress item = {.size = sizeof item, .name = name, .correlation_id = correlation};
+    return sap_enqueue_ingress(universe, "w", &item, NULL);
+}
+
+/* Whatever a line says of an item names who sent it. */
+START_TEST(lines_about_items_have_their_correlation_id)
+{
+    SapUniverse *universe = open_universe();
+    SapWorker *worker = open_worker(universe, "a");
+    ck_assert_int_eq(sap_world_create(universe, "w", "act", SAP_ENCODING_JSON, NULL, 0), SAP_OK);
+    is_down = true;
+    ck_assert_int_eq(send_correlated(universe, "refuse", "c-refused"), SAP_OK);
+    ck_assert_int_eq(send_correlated(universe, "add", "c-added"), SAP_OK);
+    ck_assert_int_eq(send_correlated(universe, "wait", "c-waits"), SAP_OK);
+    run_role(worker, SAP_ROLE_WORLDS);
+    const char *line = line_of("universe.rejected");
+    expect_field(line, "\"world\":\"w\"");
+    expect_field(line, "\"epoch\":1");
+    expect_field(line, "\"height\":2");
+    expect_field(line, "\"correlation_id\":\"c-refused\"");
+    expect_field(line, "\"reason\":\"never\"");
+    line = line_of("universe.waiting");
+    expect_field(line, "\"height\":3");
+    expect_field(line, "\"correlation_id\":\"c-waits\"");
+    ck_assert_int_eq(sap_world_delete(universe, "w", "gone"), SAP_OK);
+    run_role(worker, SAP_ROLE_REAPER);
+    ck_assert_int_eq(sap_world_create(universe, "w", "act", SAP_ENCODING_JSON, NULL, 0), SAP_OK);
+    ck_assert_int_eq(send_correlated(universe, "fail", "c-failed"), SAP_OK);
+    ck_assert_int_eq(sap_worker_close(worker), SAP_OK);
+    worker = open_worker(universe, "b");
+    run_role(worker, SAP_ROLE_WORLDS);
+    expect_field(line_of("universe.paused"), "\"correlation_id\":\"c-failed\"");
+    ck_assert_int_eq(sap_worker_close(worker), SAP_OK);
+    ck_assert_int_eq(sap_universe_close(universe), SAP_OK);
+}
+END_TEST
+
 /* What waits for a module that nobody has is counted from when it was put. */
 START_TEST(the_age_of_what_waits_is_measured)
 {
@@ -274,6 +313,7 @@ int main(void)
     TCase *test_case = tcase_create("metrics and log");
     tcase_set_timeout(test_case, TIMEOUT_S);
     tcase_add_test(test_case, the_counters_are_what_happened);
+    tcase_add_test(test_case, lines_about_items_have_their_correlation_id);
     tcase_add_test(test_case, the_age_of_what_waits_is_measured);
     tcase_add_test(test_case, leases_that_change_hands_are_counted);
     tcase_add_test(test_case, the_log_is_json_and_names_world_epoch_and_height);
