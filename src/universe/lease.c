@@ -243,6 +243,7 @@ typedef struct DeadSession {
     const UniverseName *worlds; /* of the transaction under way */
     uint32_t world_count;
     const uint8_t (*hint_seqs)[UNIVERSE_SEQ];
+    uint32_t freed; /* by the transaction under way */
 } DeadSession;
 
 /* Something waits for the world: whoever looks at the hints is woken. */
@@ -266,7 +267,7 @@ static int put_hint_if_items(UniverseTxn *txn, uint32_t universe, const Universe
 
 /* Frees a world if the dead session still holds it; its `held` row goes unless that session is alive. A
  * session writes lease and `held` row in one transaction, under the guard that this one has. */
-static int clear_world(const DeadSession *dead, UniverseTxn *txn, const RowKey *key, uint32_t index)
+static int clear_world(DeadSession *dead, UniverseTxn *txn, const RowKey *key, uint32_t index)
 {
     const UniverseName *world = &dead->worlds[index];
     uint32_t universe = dead->asking->universe;
@@ -285,14 +286,16 @@ static int clear_world(const DeadSession *dead, UniverseTxn *txn, const RowKey *
         return rc;
     }
     rc = free_lease(txn, universe, world, key, &row, true);
+    dead->freed += rc == SAP_OK;
     return rc == SAP_OK ? put_hint_if_items(txn, universe, world, dead->hint_seqs[index]) : rc;
 }
 
 static int clear_worlds_body(SapStoreTxn *store_txn, void *ctx)
 {
-    const DeadSession *dead = (const DeadSession *)ctx;
+    DeadSession *dead = (DeadSession *)ctx;
     UniverseTxn txn;
     UniverseGuard guards[CLEAR_AT_ONCE];
+    dead->freed = 0;
     for (uint32_t i = 0; i < dead->world_count; i++) {
         guards[i].exclusive = true;
         row_key_world(&guards[i].key, WIT_DBI_LEASE, dead->asking->universe, &dead->worlds[i]);
@@ -488,7 +491,7 @@ static int clear_worlds(DeadSession *dead, Producer *producer, const Buf *worlds
         }
         rc = store_run_async(dead->asking->store, SAP_STORE_GUARDED, clear_worlds_body, dead, &mark,
                              NULL);
-        *cleared_out += rc == SAP_OK ? dead->world_count : 0;
+        *cleared_out += rc == SAP_OK ? dead->freed : 0;
     }
     return rc;
 }

@@ -454,6 +454,9 @@ static int change_by_operator(SapUniverse *universe, MetaAct act, const char *wo
     if (rc != SAP_OK || !payload_text_valid(change.reason, SIZE_MAX)) {
         return SAP_INVALID;
     }
+    if (change.reason[0] == 0 && (act == ACT_PAUSE || act == ACT_DELETE)) {
+        change.reason = act == ACT_PAUSE ? "an operator paused it" : "an operator deleted it";
+    }
     universe_enter(universe);
     rc = run_change(&change);
     if (rc == SAP_OK && change.done) {

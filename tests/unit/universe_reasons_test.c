@@ -339,6 +339,43 @@ START_TEST(a_world_that_waits_for_nothing_any_more_is_given_up)
 }
 END_TEST
 
+/* ---- Worlds that were stopped -------------------------------------------------------------------- */
+
+START_TEST(a_world_that_was_stopped_without_a_reason_has_one)
+{
+    SapWorker *worker = scene_worker(&scene, "a");
+    scene_create(&scene, "w", "work");
+    scene_run(worker);
+    ck_assert_int_eq(sap_world_pause(scene.universe, "w", NULL), SAP_OK);
+    expect_world("w", SAP_WORLD_PAUSED, "an operator paused it");
+    ck_assert_int_eq(sap_world_pause(scene.universe, "w", "for lunch"), SAP_OK);
+    expect_world("w", SAP_WORLD_PAUSED, "for lunch");
+    ck_assert_int_eq(sap_world_delete(scene.universe, "w", ""), SAP_OK);
+    expect_world("w", SAP_WORLD_DELETED, "an operator deleted it");
+}
+END_TEST
+
+/* A worker that is gone, until somebody takes the assignment back; and while it is emptied. */
+START_TEST(a_world_that_waits_for_somebody_says_for_whom)
+{
+    SapWorker *worker = scene_worker(&scene, "a");
+    SapWorker *gone = scene_worker(&scene, "gone");
+    scene_create(&scene, "w", "work");
+    scene_run(worker);
+    ck_assert_int_eq(sap_assign_world(scene.universe, "w", "gone", 0, ""), SAP_OK);
+    scene_run(worker);
+    scene_kill(&scene, gone);
+    scene_pass_ms(&scene, 30 * SECOND_MS);
+    scene_run_role(worker, SAP_ROLE_ORCHESTRATOR);
+    scene_run(worker);
+    expect_world("w", SAP_WORLD_ACTIVE, "assigned to worker gone, which is not there");
+    scene_pass_ms(&scene, 61 * SECOND_MS);
+    scene_run_role(worker, SAP_ROLE_ORCHESTRATOR);
+    run_for(worker, 2);
+    expect_world("w", SAP_WORLD_ACTIVE, "");
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("universe_reasons");
@@ -359,6 +396,8 @@ int main(void)
     tcase_add_test(test_case, a_world_that_waits_for_the_machine_takes_no_others_room);
     tcase_add_test(test_case, a_world_that_finds_no_room_says_so_until_it_runs);
     tcase_add_test(test_case, a_world_that_waits_for_nothing_any_more_is_given_up);
+    tcase_add_test(test_case, a_world_that_was_stopped_without_a_reason_has_one);
+    tcase_add_test(test_case, a_world_that_waits_for_somebody_says_for_whom);
     suite_add_tcase(suite, test_case);
     return suite_run(suite);
 }
