@@ -17,6 +17,7 @@ static Scene scene;
 static SapWorker *worker;
 static uint32_t calls;
 static void (*meanwhile)(void); /* while the handler "others" runs, once */
+static bool refuses;            /* "refuse" is refused */
 static size_t payload_seen;
 static char correlation_seen[64];
 
@@ -30,7 +31,13 @@ static int keep(SapWorld *world, const SapEvent *event)
         meanwhile = NULL;
         others();
     }
-    return sap_world_put(world, "height", 6, SAP_ENCODING_JSON, "1", 1);
+    if (strcmp(event->name, "refuse") == 0 && refuses) {
+        return sap_world_fail(world, false, "not yet");
+    }
+    int rc = sap_world_put(world, "height", 6, SAP_ENCODING_JSON, "1", 1);
+    return rc == SAP_OK && event->reply_to[0] != 0
+               ? sap_world_reply(world, event->reply_to, SAP_ENCODING_JSON, "1", 1)
+               : rc;
 }
 
 SAP_WORLD_MODULE("keep", keep);
@@ -364,6 +371,38 @@ START_TEST(one_world_of_a_batch_that_is_fenced_leaves_it_and_the_others_commit)
 }
 END_TEST
 
+/* ---- Replying to what was replayed ------------------------------------------------------------------- */
+
+static void expect_reply(bool failed)
+{
+    SapReply *reply = NULL;
+    EXPECT_RC(sap_world_reply_wait(scene.universe, "w", "one", 0, &reply), SAP_OK);
+    EXPECT(reply->failed == failed, "'%s'", reply->payload);
+    sap_reply_free(reply);
+}
+
+START_TEST(replaying_a_letter_takes_back_that_nobody_will_reply)
+{
+    SceneLetter letters[SCENE_LETTERS];
+    SapReply *reply = NULL;
+    set_up();
+    worker = scene_worker(&scene, "a");
+    refuses = true;
+    scene_create(&scene, "w", "keep");
+    scene_send(&scene, "w", "refuse", "one");
+    scene_run(worker);
+    expect_reply(true);
+    EXPECT(scene_letters(&scene, "w", letters) == 1, "no letter");
+    EXPECT_RC(sap_dead_letter_replay(scene.universe, "w", letters[0].height, letters[0].seq),
+              SAP_OK);
+    EXPECT_RC(sap_world_reply_wait(scene.universe, "w", "one", 0, &reply), SAP_NOTFOUND);
+    refuses = false;
+    scene_run(worker);
+    expect_reply(false);
+    tear_down();
+}
+END_TEST
+
 /* ---- What a sender says of an item --------------------------------------------------------------------- */
 
 typedef struct SeenEntry {
@@ -430,6 +469,7 @@ int main(void)
     tcase_add_test(test_case, a_blob_that_is_collected_while_an_enqueue_refers_to_it);
     tcase_add_loop_test(test_case, enqueue_with_unknown_outcome, 0, 4);
     tcase_add_test(test_case, one_world_of_a_batch_that_is_fenced_leaves_it_and_the_others_commit);
+    tcase_add_test(test_case, replaying_a_letter_takes_back_that_nobody_will_reply);
     tcase_add_test(test_case, what_a_sender_says_of_an_item_is_in_the_event_and_in_the_journal);
     suite_add_tcase(suite, test_case);
     return suite_run(suite);
