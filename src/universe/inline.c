@@ -62,7 +62,7 @@ static void check_world(SapWorker *worker, HotWorld *world)
         rc = SAP_FENCED;
     } else if (world->is_stuck) {
         rc = worker_check_stuck(worker, world);
-    } else if (now_ns - world->started_ns >= worker->max_handler_ns) {
+    } else if (now_ns - world->started_ns >= worker_longest_run(worker, world)) {
         rc = worker_mark_stuck(worker, world);
         worker->inline_run.marked = rc == SAP_OK;
     }

@@ -493,8 +493,7 @@ static int attend_all(SapWorker *worker)
     return rc;
 }
 
-/* The time that its module has for a call, or the worker's. */
-static uint64_t longest_run(const SapWorker *worker, const HotWorld *world)
+uint64_t worker_longest_run(const SapWorker *worker, const HotWorld *world)
 {
     return world->module->timeout_ns != 0 ? world->module->timeout_ns : worker->max_handler_ns;
 }
@@ -503,7 +502,7 @@ int worker_mark_stuck(SapWorker *worker, HotWorld *world)
 {
     char reason[128];
     (void)snprintf(reason, sizeof reason, "its handler has run for %" PRIu64 " s",
-                   longest_run(worker, world) / (1000 * NS_PER_MS));
+                   worker_longest_run(worker, world) / (1000 * NS_PER_MS));
     int rc = note_world(worker, world, WIT_UNIVERSE_WORLD_STATUS_STUCK, reason);
     if (rc != SAP_OK) {
         return rc;
@@ -530,7 +529,7 @@ static int check_running(SapWorker *worker, HotWorld *world, uint64_t now_ns)
     int rc = SAP_OK;
     if (!world->is_stuck) {
         world->checked_ns = now_ns;
-        if (now_ns - world->started_ns < longest_run(worker, world)) {
+        if (now_ns - world->started_ns < worker_longest_run(worker, world)) {
             return SAP_OK;
         }
         rc = worker_mark_stuck(worker, world);

@@ -180,6 +180,8 @@ int worker_give_back(SapWorker *worker, HotWorld *world);
 /* Pauses a world that cannot go on. */
 int worker_pause(SapWorker *worker, HotWorld *world, const char *reason);
 
+/* The time that the world's module has for a call, or the worker's. */
+uint64_t worker_longest_run(const SapWorker *worker, const HotWorld *world);
 /* A handler that runs for too long keeps its world, and whoever looks at the world sees why. */
 int worker_mark_stuck(SapWorker *worker, HotWorld *world);
 /* SAP_OK: its lease stands. Who pauses, deletes or resumes a stuck world ends what runs. */
