@@ -497,7 +497,7 @@ static HandlerOutcome judge(SapWorld *world, int rc)
 
 HandlerOutcome handler_call(SapWorld *world, SapWorldHandler handler, const InboxItem *item)
 {
-    SapEvent event;
+    SapEvent event = {0};
     Buf texts = {0};
     int rc = make_event(item, &event, &texts);
     event.kind = world->read_only ? SAP_EVENT_QUERY : event.kind;
