@@ -649,6 +649,7 @@ static void run_items(ExecutorJob *job)
     size_t done = 0;
     size_t effects = 0;
     SapWorld view;
+    atomic_store_relaxed(&job->begun, true);
     handler_init(&view, world->universe->number, &world->lease.name, &world->birth, world->state);
     view.cancelled = &world->cancelled;
     view.module = world->module;
@@ -695,6 +696,7 @@ int cycle_begin(HotWorld *world, SapUniverse *universe, const CycleLimits *limit
     world->limits = *limits;
     world->job = (ExecutorJob){.run = run_items};
     world->started_ns = clock_boot_ns(universe->clock);
+    world->began_ns = 0;
     atomic_store_relaxed(&world->cancelled, false);
     world->code = SAP_FENCED; /* of a job that is cancelled before it runs */
     world->after = world->head;

@@ -82,7 +82,8 @@ typedef struct HotWorld {
     ExecutorJob job;
     SapUniverse *universe; /* borrowed */
     CycleLimits limits;
-    uint64_t started_ns; /* boot time */
+    uint64_t started_ns; /* boot time when the executor got the job */
+    uint64_t began_ns;   /* boot time when the job was seen to have begun; 0: it was not */
     uint64_t checked_ns; /* boot time of the last look at its lease while it is stuck */
     SAP_ATOMIC(bool) cancelled;
     int code;         /* of the job */

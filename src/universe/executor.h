@@ -10,8 +10,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/sync.h"
+
 typedef struct ExecutorJob {
     void (*run)(struct ExecutorJob *job); /* calls handlers; may take as long as they do */
+    SAP_ATOMIC(bool) begun;               /* run() was called */
     /* The executor's. */
     struct ExecutorJob *next;
     uint32_t state;

@@ -36,6 +36,7 @@ enum {
 #define DEFAULT_MEMORY (UINT64_C(256) << 20)
 #define NS_PER_MS      UINT64_C(1000000)
 #define STUCK_CHECK_NS UINT64_C(1000000000)
+#define QUEUED_TOLD_NS UINT64_C(10000000000)
 #define DAMAGE_TOLD_NS UINT64_C(3600000000000)
 
 OPTIONS_LAYOUT(SapWorkerOptions, max_memory, resolve_ctx);
@@ -507,6 +508,10 @@ int worker_mark_stuck(SapWorker *worker, HotWorld *world)
     if (rc != SAP_OK) {
         return rc;
     }
+    if (world->careful) { /* it may run for ever: other suspects have their turn */
+        world->careful = false;
+        atomic_store(&worker->universe->careful, false);
+    }
     counter_add(worker->universe->meters.stuck, 1);
     LOG_EVENT(worker->universe->meters.log, LOG_LEVEL_ERROR, "universe.stuck",
               LOG_STR("world", world->lease.name.text), LOG_U64("epoch", world->lease.epoch),
@@ -523,13 +528,28 @@ int worker_check_stuck(SapWorker *worker, const HotWorld *world)
     return rc;
 }
 
+/* Its executor has not begun it: others run for long. If that lasts, its meta row says so. */
+static int check_waiting(SapWorker *worker, HotWorld *world, uint64_t now_ns)
+{
+    static const char reason[] = "its handler waits for those of other worlds";
+    if (now_ns - world->started_ns < QUEUED_TOLD_NS || world->noted == hash_reason(reason)) {
+        return SAP_OK;
+    }
+    return note_world(worker, world, WIT_UNIVERSE_WORLD_STATUS_ACTIVE, reason);
+}
+
 /* Looks at a handler that runs for too long: first at its time, then every second at its lease. */
 static int check_running(SapWorker *worker, HotWorld *world, uint64_t now_ns)
 {
     int rc = SAP_OK;
-    if (!world->is_stuck) {
+    if (world->began_ns == 0 && atomic_load_relaxed(&world->job.begun)) {
+        world->began_ns = now_ns;
+    }
+    if (world->began_ns == 0) {
+        rc = check_waiting(worker, world, now_ns);
+    } else if (!world->is_stuck) {
         world->checked_ns = now_ns;
-        if (now_ns - world->started_ns < worker_longest_run(worker, world)) {
+        if (now_ns - world->began_ns < worker_longest_run(worker, world)) {
             return SAP_OK;
         }
         rc = worker_mark_stuck(worker, world);
@@ -739,16 +759,27 @@ static void stop_cycles(SapWorker *worker)
     }
 }
 
+/* How many worlds more may be under way. Handlers that do not return are not waited for. */
+static uint32_t room_for_cycles(const SapWorker *worker)
+{
+    uint32_t under_way = worker->ready.count;
+    uint32_t most = worker->max_batch * RUNNING_BATCHES;
+    for (const HotWorld *world = worker->running.first; world != NULL; world = world->next) {
+        under_way += !world->is_stuck;
+    }
+    uint32_t room = under_way < most ? most - under_way : 0;
+    return at_most(room, worker->max_batch);
+}
+
 /* Chooses worlds and runs them, as far as there is room. */
 static int begin_cycles(SapWorker *worker)
 {
-    uint32_t under_way = worker->running.count + worker->ready.count;
-    uint32_t most = worker->max_batch * RUNNING_BATCHES;
-    if (under_way >= most) {
+    uint32_t room = room_for_cycles(worker);
+    worker->is_full = room == 0;
+    if (worker->is_full) {
         return SAP_OK;
     }
-    uint32_t limit = most - under_way < worker->max_batch ? most - under_way : worker->max_batch;
-    int rc = worker_choose(worker, limit);
+    int rc = worker_choose(worker, room);
     rc = rc == SAP_OK ? start_jobs(worker) : rc;
     if (rc != SAP_OK) {
         while (worker->chosen.first != NULL) {
@@ -773,7 +804,8 @@ static int step_worlds(SapWorker *worker, bool *busy_out)
     if (rc == SAP_OK && worker->batch_state == BATCH_IDLE) {
         uint32_t running = worker->running.count;
         rc = begin_cycles(worker);
-        *busy_out = resolves || worker->running.count > running || worker->hint_from.len > 0;
+        *busy_out = resolves || worker->running.count > running ||
+                    (worker->hint_from.len > 0 && !worker->is_full);
         rc = rc == SAP_OK ? collect_jobs(worker) : rc;
         batch_fill(worker);
     }
@@ -842,9 +874,10 @@ static int wait_for_worlds(SapWorker *worker, uint64_t timeout_ns)
     uint64_t left_ns = worker->retry_at_ns - now_ns;
     row_key_universe(&key, WIT_DBI_READY, worker->universe->number);
     SapStorePrefix prefix = {key.table, key.bytes, key.len};
-    int rc = store_wait_poked(worker->universe->store, SAP_STORE_READ_NEWEST, &prefix,
-                              worker->hints_version, worker->pokes,
-                              timeout_ns < left_ns ? timeout_ns : left_ns);
+    /* Without room for another world only the end of a job matters. */
+    uint64_t version = worker->is_full ? UINT64_MAX : worker->hints_version;
+    int rc = store_wait_poked(worker->universe->store, SAP_STORE_READ_NEWEST, &prefix, version,
+                              worker->pokes, timeout_ns < left_ns ? timeout_ns : left_ns);
     return rc == SAP_NOTFOUND ? SAP_OK : rc;
 }
 

@@ -301,6 +301,7 @@ static void scene_start(void *ctx, ExecutorJob *job)
     }
     EXPECT(executor->count < SCENE_JOBS, "too many jobs");
     job->state = SCENE_JOB_HELD;
+    atomic_store_relaxed(&job->begun, !executor->queues);
     executor->jobs[executor->count++] = job;
 }
 

@@ -76,6 +76,7 @@ uint32_t scene_letters(Scene *scene, const char *world, SceneLetter letters_out[
 typedef struct SceneExecutor {
     const char *held; /* NULL: none; "": all */
     bool deaf;        /* a job that is cancelled goes on until it is released */
+    bool queues;      /* jobs that are held have not begun */
     uint32_t count;   /* of jobs that are held */
     ExecutorJob *jobs[SCENE_JOBS];
     uint32_t cancels;

@@ -186,6 +186,105 @@ START_TEST(a_handler_elsewhere_whose_session_may_be_over_counts_for_nothing)
 }
 END_TEST
 
+static void run_for(SapWorker *worker, int seconds)
+{
+    for (int i = 0; i < seconds; i++) {
+        scene_run(worker);
+        scene_pass_ms(&scene, SECOND_MS);
+    }
+}
+
+/* Of worlds that may end the process one runs at a time. One that does not return is not waited for. */
+START_TEST(a_suspect_that_does_not_return_holds_up_no_other_suspect)
+{
+    static SceneExecutor executor = {.held = "u"};
+    SapWorker *worker = scene_worker(&scene, "a");
+    scene_create(&scene, "u1", "work");
+    scene_create(&scene, "u2", "work");
+    scene_run(worker);
+    scene_executor_use(&executor, worker);
+    scene_send(&scene, "u1", "add", "one");
+    scene_send(&scene, "u2", "add", "one");
+    scene_run(worker);
+    ck_assert_uint_eq(executor.count, 2);
+    scene_kill(&scene, worker); /* both are suspects now */
+    executor = (SceneExecutor){.held = "u"};
+    worker = scene_worker(&scene, "a");
+    scene_executor_use(&executor, worker);
+    scene_run(worker);
+    ck_assert_uint_eq(executor.count, 1);
+    const char *other = scene_held(&executor, "u1") > 0 ? "u2" : "u1";
+    const char *stuck = scene_held(&executor, "u1") > 0 ? "u1" : "u2";
+    run_for(worker, 9);
+    ck_assert_uint_eq(executor.count, 1);
+    run_for(worker, 3);
+    ck_assert_uint_eq(executor.count, 2);
+    expect_world(stuck, SAP_WORLD_STUCK, "its handler has run for 10 s");
+    scene_release(&executor, other);
+    run_for(worker, 1);
+    expect_world(other, SAP_WORLD_ACTIVE, "");
+    ck_assert_uint_eq(scene_info(&scene, other).height, 2);
+    scene_release(&executor, stuck); /* what it did counts after all */
+    run_for(worker, 2);
+    expect_world(stuck, SAP_WORLD_ACTIVE, "");
+    ck_assert_uint_eq(scene_info(&scene, stuck).height, 2);
+    ck_assert_uint_eq(scene_rows(&scene, WIT_DBI_ATTEMPT), 0);
+}
+END_TEST
+
+/* However many they are: a worker runs so many worlds at once, and these are not among them. */
+START_TEST(handlers_that_do_not_return_take_no_others_place)
+{
+    enum { STUCK = 6 };
+    static SceneExecutor executor = {.held = "s"};
+    SapWorkerOptions options = {.size = sizeof options, .name = "a", .max_worlds_per_commit = 2};
+    SapWorker *worker = scene_worker_with(&scene, &options);
+    char name[] = "s0";
+    scene_executor_use(&executor, worker);
+    for (int i = 0; i < STUCK; i++) {
+        name[1] = (char)('0' + i);
+        scene_create(&scene, name, "work");
+    }
+    scene_run(worker);
+    scene_create(&scene, "w", "work");
+    scene_run(worker);
+    ck_assert_uint_lt(executor.count, STUCK); /* as many as run at once */
+    ck_assert_uint_eq(scene_info(&scene, "w").height, 0);
+    run_for(worker, 30);
+    ck_assert_uint_eq(executor.count, STUCK);
+    expect_world("w", SAP_WORLD_ACTIVE, "");
+    ck_assert_uint_eq(scene_info(&scene, "w").height, 1);
+    for (int i = 0; i < STUCK; i++) {
+        name[1] = (char)('0' + i);
+        expect_world(name, SAP_WORLD_STUCK, "its handler has run for 10 s");
+    }
+    while (executor.count > 0) {
+        scene_release(&executor, "s");
+    }
+    run_for(worker, 2);
+    ck_assert_uint_eq(scene_info(&scene, "s0").height, 1);
+}
+END_TEST
+
+/* A handler that has not begun because others run is not one that does not return. */
+START_TEST(a_handler_that_waits_for_a_thread_is_not_stuck_and_its_world_says_so)
+{
+    static SceneExecutor executor = {.held = "q", .queues = true};
+    SapWorker *worker = scene_worker(&scene, "a");
+    scene_executor_use(&executor, worker);
+    scene_create(&scene, "q", "work");
+    run_for(worker, 9);
+    expect_world("q", SAP_WORLD_ACTIVE, "");
+    run_for(worker, 60);
+    expect_world("q", SAP_WORLD_ACTIVE, "its handler waits for those of other worlds");
+    ck_assert_uint_eq(scene_stats(worker).stuck, 0);
+    scene_release(&executor, "q");
+    run_for(worker, 2);
+    expect_world("q", SAP_WORLD_ACTIVE, "");
+    ck_assert_uint_eq(scene_info(&scene, "q").height, 1);
+}
+END_TEST
+
 /* ---- Worlds that no worker can run --------------------------------------------------------------- */
 
 static uint32_t puts_seen;
@@ -271,14 +370,6 @@ static SapWorker *small_worker(void)
 {
     SapWorkerOptions options = {.size = sizeof options, .name = "a", .max_worlds = 1};
     return scene_worker_with(&scene, &options);
-}
-
-static void run_for(SapWorker *worker, int seconds)
-{
-    for (int i = 0; i < seconds; i++) {
-        scene_run(worker);
-        scene_pass_ms(&scene, SECOND_MS);
-    }
 }
 
 START_TEST(a_world_that_waits_for_the_machine_takes_no_others_room)
@@ -390,6 +481,9 @@ int main(void)
         test_case, a_handler_whose_session_may_be_over_is_told_so_and_counts_for_nothing, 0, 3);
     tcase_add_loop_test(test_case, a_handler_elsewhere_whose_session_may_be_over_counts_for_nothing,
                         0, 3);
+    tcase_add_test(test_case, a_suspect_that_does_not_return_holds_up_no_other_suspect);
+    tcase_add_test(test_case, handlers_that_do_not_return_take_no_others_place);
+    tcase_add_test(test_case, a_handler_that_waits_for_a_thread_is_not_stuck_and_its_world_says_so);
     tcase_add_test(test_case, a_world_whose_module_no_worker_has_says_so_once);
     tcase_add_test(test_case, a_world_whose_module_another_worker_has_is_left_to_that_one);
     tcase_add_test(test_case, a_world_assigned_to_a_worker_that_lost_its_module_says_so);
