@@ -35,6 +35,29 @@ int fd_open(const char *path, int flags, unsigned mode)
     return fd_raise(open(path, flags | O_CLOEXEC, (mode_t)mode));
 }
 
+#ifndef __wasi__
+
+bool fd_pipe(int ends[2])
+{
+    int made[2];
+    if (pipe2(made, O_CLOEXEC) != 0) {
+        return false;
+    }
+    ends[0] = fd_raise(made[0]);
+    if (ends[0] < 0) {
+        close_keeping_errno(made[1]);
+        return false;
+    }
+    ends[1] = fd_raise(made[1]);
+    if (ends[1] < 0) {
+        close_keeping_errno(ends[0]);
+        return false;
+    }
+    return true;
+}
+
+#endif
+
 DIR *fd_open_dir(const char *path)
 {
     int fd = fd_open(path, O_RDONLY | O_DIRECTORY, 0);

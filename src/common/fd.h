@@ -22,6 +22,9 @@ int fd_raise(int fd);
 /* open(); `mode` is for O_CREAT. -1: errno is set. Close with close(). */
 int fd_open(const char *path, int flags, unsigned mode);
 
+/* A pipe: ends[0] is read, ends[1] written. False: errno is set, and nothing is open. */
+bool fd_pipe(int ends[2]);
+
 /* A directory to list, close with closedir(); a file to read, close with fclose(). NULL: errno is
  * set. */
 DIR *fd_open_dir(const char *path);

@@ -35,12 +35,16 @@ static void open_everything(void *unused)
     DIR *dir = fd_open_dir("/");
     FILE *stream = fd_open_stream("/dev/null");
     int sock = fd_raise(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    int ends[2] = {-1, -1};
+    if (!fd_pipe(ends) || ends[0] < FD_FIRST || ends[1] < FD_FIRST || write(ends[1], "x", 1) != 1) {
+        abort();
+    }
     if (file < FD_FIRST || dir == NULL || dirfd(dir) < FD_FIRST || stream == NULL ||
         fileno(stream) < FD_FIRST || sock < FD_FIRST) {
         abort();
     }
     expect_standard_closed();
-    const int all[] = {file, dirfd(dir), fileno(stream), sock};
+    const int all[] = {file, dirfd(dir), fileno(stream), sock, ends[0], ends[1]};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         if (fcntl(all[i], F_GETFD) != FD_CLOEXEC) {
             abort();
