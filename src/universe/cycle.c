@@ -579,13 +579,14 @@ static int take_outcome(HotWorld *world, SapWorld *view, const InboxItem *item,
         set_reason(world, "waiting to try again: %s", view->message);
         return SAP_OK;
     }
-    if (result->outcome == HANDLER_FAILED) {
+    if (result->outcome == HANDLER_FAILED || result->outcome == HANDLER_HALTED) {
+        bool halted = result->outcome == HANDLER_HALTED;
         note_failure(world, item, view, &give_up);
-        if (!give_up) {
+        if (!give_up && !halted) {
             world->waits = true;
             return SAP_OK;
         }
-        if (world->module->on_failure != SAP_ON_FAILURE_SKIP) {
+        if (halted || world->module->on_failure != SAP_ON_FAILURE_SKIP) {
             world->pause = true;
             set_reason(world, "%s", view->message);
         }
@@ -629,8 +630,9 @@ static int run_item(HotWorld *world, SapWorld *view, const InboxItem *item, bool
     if (deaths >= attempts_allowed(world)) {
         result.outcome = refuse_item(world, view, item);
     } else {
-        result.outcome = handler_perform(view, world->module->handler, item, &result.kind);
         result.attempts++;
+        view->attempt = result.attempts;
+        result.outcome = handler_perform(view, world->module->handler, item, &result.kind);
     }
     /* Its calls may have failed for no fault of its own. */
     if (atomic_load_relaxed(&world->cancelled)) {

@@ -361,17 +361,41 @@ int sap_world_reply(SapWorld *world, const char *reply_to, SapEncoding encoding,
     return rc;
 }
 
+static void keep_message(SapWorld *world, const char *message)
+{
+    bool text = message != NULL && payload_text_valid(message, HANDLER_MESSAGE);
+    (void)snprintf(world->message, sizeof world->message, "%s",
+                   text ? message
+                        : "the handler failed, with a message that is no text or too long");
+}
+
 int sap_world_fail(SapWorld *world, bool retry, const char *message)
 {
     if (world != NULL) {
-        bool text = message != NULL && payload_text_valid(message, HANDLER_MESSAGE);
         world->failed = true;
         world->retry = retry;
-        (void)snprintf(world->message, sizeof world->message, "%s",
-                       text ? message
-                            : "the handler failed, with a message that is no text or too long");
+        keep_message(world, message);
     }
     return SAP_ERROR;
+}
+
+int handler_wait(SapWorld *world, const char *message)
+{
+    world->waits = true;
+    keep_message(world, message);
+    return SAP_BUSY;
+}
+
+int handler_halt(SapWorld *world, const char *message)
+{
+    world->halted = true;
+    keep_message(world, message);
+    return SAP_ERROR;
+}
+
+uint32_t handler_attempt(const SapWorld *world)
+{
+    return world->attempt;
 }
 
 void *sap_world_module_ctx(const SapWorld *world)
@@ -471,6 +495,9 @@ void handler_begin(SapWorld *world, uint64_t height, uint64_t time_ns)
 {
     handler_forget(world);
     world->failed = false;
+    world->waits = false;
+    world->halted = false;
+    world->attempt = 1;
     world->message[0] = 0;
     world->height = height;
     world->time_ns = time_ns;
@@ -483,6 +510,9 @@ void handler_refuse(SapWorld *world, const char *message)
 
 static HandlerOutcome judge(SapWorld *world, int rc)
 {
+    if (world->halted || world->waits) {
+        return world->halted ? HANDLER_HALTED : HANDLER_WAITS;
+    }
     if (rc == SAP_OK && !world->failed) {
         return HANDLER_DONE;
     }

@@ -59,6 +59,7 @@ typedef enum HandlerOutcome {
     HANDLER_REJECTED, /* by the handler, for good */
     HANDLER_FAILED,   /* to be tried again, and counted */
     HANDLER_WAITS,    /* the machine's fault: to be tried again, not counted */
+    HANDLER_HALTED, /* the world is paused with the message, whatever its module does after failures */
 } HandlerOutcome;
 
 enum { HANDLER_MESSAGE = 1024 };
@@ -85,11 +86,23 @@ struct SapWorld {
     bool done;                          /* by sap_world_done() */
     bool failed;                        /* by sap_world_fail() */
     bool retry;
+    bool waits;       /* by handler_wait() */
+    bool halted;      /* by handler_halt() */
+    uint32_t attempt; /* of the item, this call included; 1: the first */
     char message[HANDLER_MESSAGE + 1];
 };
 
 void handler_init(SapWorld *world, uint32_t universe, const UniverseName *name,
                   const WorldBirth *birth, WorldState *state);
+
+/* For hosts that run handlers elsewhere, in place of sap_world_fail(); the handler returns what they return.
+ * handler_wait(): something that the handler needs is missing, which is not its fault: it is called again
+ * as after SAP_BUSY, and the message is the reason that people see. handler_halt(): calling it again can
+ * do nothing: the world is paused with the message, and this item. */
+int handler_wait(SapWorld *world, const char *message);
+int handler_halt(SapWorld *world, const char *message);
+/* Which attempt of the item this call is; 1: the first. */
+uint32_t handler_attempt(const SapWorld *world);
 
 /* In place of a call, after handler_begin(): the item is rejected with this message. */
 void handler_refuse(SapWorld *world, const char *message);

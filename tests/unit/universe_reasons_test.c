@@ -5,6 +5,7 @@
 
 #include "support/suite.h"
 #include "support/universe_scene.h"
+#include "universe/handler.h"
 #include "universe/session.h"
 #include "universe/worker_impl.h"
 
@@ -16,6 +17,7 @@ static void (*meanwhile)(void); /* what others do while the handler "long" runs,
 static bool saw_cancel;
 static int way;
 static uint32_t calls;
+static uint32_t attempt;
 
 /* Its calls may return SAP_FENCED: then it refuses the item, fails, or takes no notice. */
 static int take_long(SapWorld *world)
@@ -39,6 +41,17 @@ static int work(SapWorld *world, const SapEvent *event)
     }
     if (strcmp(event->name, "wait") == 0) {
         return SAP_BUSY;
+    }
+    if (strcmp(event->name, "missing") == 0) {
+        attempt = handler_attempt(world);
+        return calls < 3 ? handler_wait(world, "its program is not there") : SAP_OK;
+    }
+    if (strcmp(event->name, "halt") == 0) {
+        return calls < 2 ? handler_halt(world, "it is too large") : SAP_OK;
+    }
+    if (strcmp(event->name, "twice") == 0) {
+        attempt = handler_attempt(world);
+        return attempt < 3 ? sap_world_fail(world, true, "cannot") : SAP_OK;
     }
     return strcmp(event->name, "fail") == 0 ? sap_world_fail(world, true, "cannot") : SAP_OK;
 }
@@ -285,6 +298,59 @@ START_TEST(a_handler_that_waits_for_a_thread_is_not_stuck_and_its_world_says_so)
 }
 END_TEST
 
+/* ---- Handlers of hosts --------------------------------------------------------------------------- */
+
+START_TEST(a_handler_that_waits_for_something_says_what_and_counts_no_attempt)
+{
+    own_worker = scene_worker(&scene, "a");
+    scene_create(&scene, "w", "work");
+    scene_run(own_worker);
+    calls = 0;
+    scene_send(&scene, "w", "missing", "one");
+    scene_run(own_worker);
+    expect_world("w", SAP_WORLD_ACTIVE, "waiting to try again: its program is not there");
+    scene_pass_ms(&scene, 3 * SECOND_MS);
+    scene_run(own_worker);
+    scene_pass_ms(&scene, 3 * SECOND_MS);
+    scene_run(own_worker);
+    expect_world("w", SAP_WORLD_ACTIVE, "");
+    ck_assert_uint_eq(calls, 3);
+    ck_assert_uint_eq(attempt, 1);
+    ck_assert_uint_eq(scene_stats(own_worker).failures, 0);
+}
+END_TEST
+
+START_TEST(a_handler_that_can_do_nothing_any_more_halts_its_world)
+{
+    own_worker = scene_worker(&scene, "a");
+    scene_create(&scene, "w", "work");
+    scene_run(own_worker);
+    calls = 0;
+    scene_send(&scene, "w", "halt", "one");
+    scene_run(own_worker);
+    expect_world("w", SAP_WORLD_PAUSED, "it is too large");
+    ck_assert_int_eq(sap_world_resume(scene.universe, "w"), SAP_OK);
+    scene_run(own_worker);
+    expect_world("w", SAP_WORLD_ACTIVE, "");
+    ck_assert_uint_eq(scene_info(&scene, "w").height, 2);
+}
+END_TEST
+
+START_TEST(a_handler_hears_which_attempt_it_is)
+{
+    own_worker = scene_worker(&scene, "a");
+    scene_create(&scene, "w", "work");
+    scene_run(own_worker);
+    scene_send(&scene, "w", "twice", "one");
+    for (uint32_t i = 1; i <= 3; i++) {
+        scene_run(own_worker);
+        ck_assert_uint_eq(attempt, i);
+        scene_pass_ms(&scene, 5 * SECOND_MS);
+    }
+    expect_world("w", SAP_WORLD_ACTIVE, "");
+}
+END_TEST
+
 /* ---- Worlds that no worker can run --------------------------------------------------------------- */
 
 static uint32_t puts_seen;
@@ -472,6 +538,9 @@ int main(void)
     Suite *suite = suite_create("universe_reasons");
     TCase *test_case = tcase_create("reasons");
     tcase_add_checked_fixture(test_case, set_up, tear_down);
+    tcase_add_test(test_case, a_handler_that_waits_for_something_says_what_and_counts_no_attempt);
+    tcase_add_test(test_case, a_handler_that_can_do_nothing_any_more_halts_its_world);
+    tcase_add_test(test_case, a_handler_hears_which_attempt_it_is);
     tcase_set_timeout(test_case, TIMEOUT_S);
     tcase_add_test(test_case,
                    a_handler_that_holds_up_its_worker_is_said_to_be_stuck_and_its_result_counts);
