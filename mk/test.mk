@@ -1,7 +1,7 @@
 # Tests, sanitizer runs, fuzzing and examples.
 #
 # tests/{unit,integration,stress}/*_test.c are one binary each, linked with the variant's raw
-# objects and with tests/support/*.c; node_* also with those of src/node, cli_* with the
+# objects and with tests/support/*.c; node_* (unit and integration) also with those of src/node, cli_* with the
 # formats of src/cli, wit_* with generated code, store_* and simulator_* with the runtime. *_threads_test.c needs
 # threads: left out of `nothreads`, as are src/node and the runtime, and the only ones `tsan` runs.
 
@@ -42,7 +42,7 @@ tests_threads   := $(filter %_threads_test.c,$(tests_all))
 # $(call quick,NAMES,SOURCES): all SOURCES, or with QUICK=1 those with one of NAMES.
 quick           = $(if $(QUICK),$(filter $(foreach d,$(TEST_DIRS),$(1:%=tests/$d/%)),$2),$2)
 # Tests for a build without threads.
-tests_unthreaded := $(filter-out %_threads_test.c tests/unit/node_% \
+tests_unthreaded := $(filter-out %_threads_test.c tests/unit/node_% tests/integration/node_% \
     $(foreach d,$(TEST_DIRS),$(RUNTIME_DIRS:src/%=tests/$d/%_%)),$(tests_all))
 tests_nothreads  := $(call quick,$(NOTHREADS_QUICK),$(tests_unthreaded))
 
@@ -60,6 +60,14 @@ build/$1/tests/%_test: build/$1/obj/tests/%_test.o $$(call support_objs,$1) $$(c
 build/$1/tests/unit/node_%_test: build/$1/obj/tests/unit/node_%_test.o $$(call support_objs,$1) \
                                  $$(call runtime_support_objs,$1) $$(call node_objs,$1) \
                                  build/$1/obj/src/json/codec_json.o \
+                                 $$(call runtime_objs,$1) $$(call lib_objs,$1)
+	@mkdir -p $$(@D)
+	@echo '  LD      $$@'
+	$$(Q)$$(CC_$1) $$(LDFLAGS_ALL) $$(LDFLAGS_$1) $$(LDFLAGS) -o $$@ $$^ $$(CHECK_LIBS) $$(NODE_LIBS) $$(JANSSON_LIBS) $$(RUNTIME_LIBS)
+
+build/$1/tests/integration/node_%_test: build/$1/obj/tests/integration/node_%_test.o \
+                                 $$(call support_objs,$1) $$(call runtime_support_objs,$1) \
+                                 $$(call node_objs,$1) build/$1/obj/src/json/codec_json.o \
                                  $$(call runtime_objs,$1) $$(call lib_objs,$1)
 	@mkdir -p $$(@D)
 	@echo '  LD      $$@'
@@ -189,6 +197,11 @@ build/fuzz/schema_%_fuzz: build/fuzz/obj/tests/fuzz/schema_%_fuzz.o $(call suppo
                           $(call schema_objs,fuzz) $(call lib_objs,fuzz)
 	@echo '  LD      $@'
 	$(Q)$(CC_fuzz) -fsanitize=fuzzer $(LDFLAGS_ALL) $(LDFLAGS_fuzz) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(LIB_LIBS)
+
+build/fuzz/node_%_fuzz: build/fuzz/obj/tests/fuzz/node_%_fuzz.o $(call support_objs,fuzz) $(call node_objs,fuzz) \
+                        build/fuzz/obj/src/json/codec_json.o $(call runtime_objs,fuzz) $(call lib_objs,fuzz)
+	@echo '  LD      $@'
+	$(Q)$(CC_fuzz) -fsanitize=fuzzer $(LDFLAGS_ALL) $(LDFLAGS_fuzz) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(NODE_LIBS) $(JANSSON_LIBS) $(RUNTIME_LIBS)
 
 build/fuzz/%_fuzz: build/fuzz/obj/tests/fuzz/%_fuzz.o $(call support_objs,fuzz) $(call lib_objs,fuzz)
 	@echo '  LD      $@'
