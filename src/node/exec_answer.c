@@ -122,10 +122,12 @@ static int put_row(SapWorld *world, const char *key, const json_t *value, ExecEr
     char what[4 * EXEC_EXCERPT + 16];
     Buf bytes = {0};
     SapEncoding encoding = SAP_ENCODING_JSON;
+    char excerpt[4 * EXEC_EXCERPT + 4];
+    exec_excerpt(key, strlen(key), excerpt);
     name_key(what, sizeof what, "put", key);
     int rc = check_key(what, strlen(key), error);
     rc = rc == SAP_OK
-             ? exec_read_payload(value, (ExecField){"put: ", key}, &bytes, &encoding, error)
+             ? exec_read_payload(value, (ExecField){"put ", excerpt}, &bytes, &encoding, error)
              : rc;
     if (rc == SAP_OK && bytes.len > SAP_WORLD_MAX_VALUE) {
         rc = exec_refuse(error,

@@ -136,8 +136,7 @@ static int append_base64(Buf *out, const void *data, size_t len)
     return rc;
 }
 
-/* The library keeps JSON in its one form, without newlines, so that it can stand in a line. */
-static int append_payload(Buf *out, SapEncoding encoding, const void *data, size_t len)
+int exec_append_payload(Buf *out, SapEncoding encoding, const void *data, size_t len)
 {
     if (encoding == SAP_ENCODING_JSON) {
         if (len > 0 && memchr(data, '\n', len) != NULL) {
@@ -150,6 +149,17 @@ static int append_payload(Buf *out, SapEncoding encoding, const void *data, size
         rc = buf_append_str(out, ",\"encoding\":\"cbor\"");
     }
     return rc == SAP_OK ? buf_append_u8(out, '}') : rc;
+}
+
+json_t *exec_parse_kept(const void *text, size_t len)
+{
+    enum { FLAGS = JSON_DECODE_ANY | JSON_ALLOW_NUL };
+    json_error_t why;
+    json_t *value = json_loadb((const char *)text, len, FLAGS, &why);
+    if (value == NULL && json_error_code(&why) == json_error_numeric_overflow) {
+        value = json_loadb((const char *)text, len, FLAGS | JSON_DECODE_INT_AS_REAL, &why);
+    }
+    return value;
 }
 
 const char *exec_event_type(SapEventKind kind)
@@ -253,8 +263,9 @@ int exec_event_line(const ExecEvent *event, Buf *line, ExecError *error)
         rc = exec_refuse(error, "a text of the event is not UTF-8");
     }
     rc = rc == SAP_OK ? buf_append_str(line, ",\"body\":") : rc;
-    rc = rc == SAP_OK ? append_payload(line, event->encoding, event->payload, event->payload_len)
-                      : rc;
+    rc = rc == SAP_OK
+             ? exec_append_payload(line, event->encoding, event->payload, event->payload_len)
+             : rc;
     rc = rc == SAP_OK ? append_numbers(event, line) : rc;
     if (rc == SAP_OK && event->state.len > 0) {
         rc = buf_append_str(line, ",\"state\":");
@@ -293,7 +304,7 @@ static int append_member(void *ctx, const void *key, size_t key_len, SapEncoding
             excerpt);
     }
     rc = rc == SAP_OK ? buf_append_u8(out, ':') : rc;
-    rc = rc == SAP_OK ? append_payload(out, encoding, val, val_len) : rc;
+    rc = rc == SAP_OK ? exec_append_payload(out, encoding, val, val_len) : rc;
     return rc == SAP_OK && out->len > members->most ? SAP_FULL : rc;
 }
 

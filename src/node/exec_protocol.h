@@ -82,6 +82,14 @@ int exec_state_member(SapWorld *world, Slice key, size_t most, bool *first, Buf 
 /* Appends a JSON string. SAP_INVALID: not UTF-8. */
 int exec_append_string(Buf *out, const char *text, size_t len);
 
+/* Appends a payload as it stands in a line: JSON as it is, nothing at all as null, bytes in base64. SAP_CORRUPT: JSON of
+ * several lines, which the library does not make. */
+int exec_append_payload(Buf *out, SapEncoding encoding, const void *data, size_t len);
+
+/* The value of JSON that the library keeps. Integers from 2^63 on, which are its form of large doubles, are read as
+ * doubles, and then so are all others in it. NULL: not JSON, or no memory. */
+json_t *exec_parse_kept(const void *text, size_t len);
+
 /* ---- What programs write ------------------------------------------------------------------------ */
 
 /* All name the field in *error when they return SAP_INVALID: "do[2]: after is ...". `where` is such as "do[2]: ", or "". */

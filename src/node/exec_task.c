@@ -107,17 +107,13 @@ static int read_params(const Task *task, json_t **params_out, const char **name_
                        ExecError *error)
 {
     SapEncoding encoding = SAP_ENCODING_JSON;
-    json_t *params =
-        task->encoding == SAP_ENCODING_JSON
-            ? json_loadb((const char *)task->params.data, task->params.len, JSON_ALLOW_NUL, NULL)
-            : NULL;
+    json_t *params = task->encoding == SAP_ENCODING_JSON
+                         ? exec_parse_kept(task->params.data, task->params.len)
+                         : NULL;
     const json_t *args = json_object_get(params, "args");
     *params_out = params;
     if (!json_is_object(params) || json_object_get(params, "task") == NULL) {
-        return exec_refuse(
-            error,
-            "a task is asked for with {\"task\":NAME,\"args\":...} in JSON, whose integers are "
-            "below 2^63");
+        return exec_refuse(error, "a task is asked for with {\"task\":NAME,\"args\":...} in JSON");
     }
     int rc = exec_read_text(json_object_get(params, "task"), (ExecField){"", "task"},
                             SAP_WORLD_MAX_NAME, name_out, error);
@@ -449,18 +445,18 @@ static int poll_task(void *ctx, void *handle, SapEffectResult *result, bool *don
     return rc;
 }
 
-/* The lock is held. */
+/* Takes a task that waits out of the queue. The lock is held. */
 static void unlink_task(ExecTasks *tasks, const Task *task)
 {
     Task *before = NULL;
-    for (Task *at = tasks->first; at != NULL; before = at, at = at->next) {
-        if (at == task) {
-            *(before != NULL ? &before->next : &tasks->first) = at->next;
-            tasks->last = tasks->last == at ? before : tasks->last;
-            return;
-        }
+    Task *at = tasks->first;
+    while (at != task) {
+        SAP_ASSERT(at != NULL);
+        before = at;
+        at = at->next;
     }
-    SAP_ASSERT(!"a task that waits is in the queue");
+    *(before != NULL ? &before->next : &tasks->first) = at->next;
+    tasks->last = tasks->last == at ? before : tasks->last;
 }
 
 static void cancel_task(void *ctx, void *handle)
