@@ -851,12 +851,14 @@ int sap_worker_step(SapWorker *worker, bool *busy_out)
     return sap_worker_step_role(worker, SAP_ROLE_WORLDS, busy_out);
 }
 
-/* When the first of the worlds that wait for another attempt is due; UINT64_MAX: there are none. */
+/* When the first of the worlds that wait for another attempt is due; UINT64_MAX: there are none. One that runs says
+ * it when its job has ended. */
 static uint64_t next_retry(const SapWorker *worker, uint64_t now_ns)
 {
     uint64_t next_ns = UINT64_MAX;
     for (const HotWorld *world = worker->hot.newest; world != NULL; world = world->older) {
-        if (world->retry_at_ns > now_ns && world->retry_at_ns < next_ns) {
+        if (world->state_now != HOT_RUNNING && world->retry_at_ns > now_ns &&
+            world->retry_at_ns < next_ns) {
             next_ns = world->retry_at_ns;
         }
     }
