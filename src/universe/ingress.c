@@ -22,6 +22,13 @@ static int put_expiry(UniverseTxn *txn, uint32_t universe, const IngressRequest 
     return rc;
 }
 
+/* A second item with the id is the same one only if this is the same. */
+static CodecBytes id_hash(const IngressRequest *request)
+{
+    return request->id_hash == NULL ? request->item.hash
+                                    : lend_bytes(request->id_hash, DIGEST_SIZE);
+}
+
 /* SAP_NOTFOUND unless an earlier item has the id, or an earlier try of this one. Another payload under it
  * is a mistake of the caller's. */
 static int find_original(SapStoreTxn *txn, const RowKey *key, IngressRequest *request)
@@ -35,7 +42,7 @@ static int find_original(SapStoreTxn *txn, const RowKey *key, IngressRequest *re
     if (rc != SAP_OK) {
         return rc;
     }
-    bool same = memcmp(idem.hash.data, request->item.hash.data, DIGEST_SIZE) == 0;
+    bool same = memcmp(idem.hash.data, id_hash(request).data, DIGEST_SIZE) == 0;
     memcpy(request->first_seq, idem.seq.data, UNIVERSE_SEQ);
     wit_universe_dbi25_idem_value_free(&idem);
     request->rc = same ? SAP_OK : SAP_EXISTS;
@@ -54,7 +61,7 @@ static int put_idem(UniverseTxn *txn, uint32_t universe, IngressRequest *request
 {
     RowKey key;
     Buf val = {0};
-    WitUniverseDbi25IdemValue fields = {lend_bytes(request->seq, UNIVERSE_SEQ), request->item.hash,
+    WitUniverseDbi25IdemValue fields = {lend_bytes(request->seq, UNIVERSE_SEQ), id_hash(request),
                                         request->expires_ns};
     *enqueue_out = true;
     if (request->item.id.len == 0) {

@@ -25,6 +25,8 @@ typedef struct IngressRequest {
     uint8_t seq[UNIVERSE_SEQ];
     uint8_t expiry_seq[UNIVERSE_SEQ]; /* of the idem row's expiry */
     uint64_t expires_ns;
+    const uint8_t
+        *id_hash; /* of all that the id stands for, DIGEST_SIZE bytes; NULL: the payload's */
 
     /* What became of it: rc is SAP_OK, or why it was refused. */
     int rc;

@@ -425,7 +425,7 @@ int sap_world_outstanding(SapUniverse *universe, const char *world,
 {
     Showing showing = {each, ctx};
     UniverseName name;
-    WorldState *state = NULL;
+    JournalView look;
     if (universe == NULL || each == NULL) {
         return SAP_ERROR;
     }
@@ -434,10 +434,15 @@ int sap_world_outstanding(SapUniverse *universe, const char *world,
         return rc;
     }
     universe_enter(universe);
-    rc = journal_look(universe->store, universe->number, &name, &state);
-    rc = rc == SAP_OK ? state_begin(state) : rc;
-    rc = rc == SAP_OK ? outstanding_each(state, show_outstanding, &showing) : rc;
-    state_close(state);
+    rc = look_take(&universe->looks, universe->store, universe->number, &name, &look);
+    if (rc == SAP_OK) {
+        rc = state_begin(look.state);
+        if (rc == SAP_OK) {
+            rc = outstanding_each(look.state, show_outstanding, &showing);
+            state_abort(look.state);
+        }
+        look_give(&universe->looks, &name, &look);
+    }
     universe_leave(universe);
     return rc;
 }

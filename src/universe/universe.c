@@ -294,8 +294,8 @@ void ingress_item_release(IngressItem *made)
     buf_release(&made->reply_to);
 }
 
-static void count_enqueue(SapUniverse *universe, int rc, const IngressRequest *request,
-                          uint64_t took_ns)
+void universe_count_enqueue(SapUniverse *universe, int rc, const IngressRequest *request,
+                            uint64_t took_ns)
 {
     Meters *meters = &universe->meters;
     bool duplicate = rc == SAP_OK && request->duplicate;
@@ -331,7 +331,7 @@ int sap_enqueue_ingress(SapUniverse *universe, const char *world, const SapIngre
         }
     }
     ingress_item_release(&made);
-    count_enqueue(universe, rc, &request, clock_mono_ns(universe->clock) - start_ns);
+    universe_count_enqueue(universe, rc, &request, clock_mono_ns(universe->clock) - start_ns);
     universe_leave(universe);
     return rc;
 }
@@ -355,7 +355,7 @@ int reply_make(const SapReply *fields, SapReply **reply_out)
     return SAP_OK;
 }
 
-static int read_reply(SapStoreTxn *txn, uint32_t universe, const RowKey *key, SapReply **reply_out)
+int reply_read(SapStoreTxn *txn, uint32_t universe, const RowKey *key, SapReply **reply_out)
 {
     Slice val = {0};
     WitUniverseDbi26ReplyValue row;
@@ -417,7 +417,7 @@ int sap_world_reply_wait(SapUniverse *universe, const char *world, const char *i
     }
     row_key_id(&key, WIT_DBI_REPLY, universe->number, &name, slice_from_str(id));
     universe_enter(universe);
-    rc = universe_wait_row(universe, &key, timeout_ns, read_reply, reply_out);
+    rc = universe_wait_row(universe, &key, timeout_ns, reply_read, reply_out);
     universe_leave(universe);
     return rc;
 }

@@ -109,6 +109,11 @@ typedef int (*RowRead)(SapStoreTxn *txn, uint32_t universe, const RowKey *key,
                        SapReply **reply_out);
 int universe_wait_row(SapUniverse *universe, const RowKey *key, uint64_t timeout_ns, RowRead read,
                       SapReply **reply_out);
+/* The reply of that row of the table of replies: a RowRead. */
+int reply_read(SapStoreTxn *txn, uint32_t universe, const RowKey *key, SapReply **reply_out);
+/* Counts what became of a call that enqueued. */
+void universe_count_enqueue(SapUniverse *universe, int rc, const IngressRequest *request,
+                            uint64_t took_ns);
 /* A reply with a copy of the payload. SAP_NOMEM. */
 int reply_make(const SapReply *fields, SapReply **reply_out);
 
