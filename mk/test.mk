@@ -30,7 +30,9 @@ LEAK_QUICK   := common_% engine_wal_% engine_file_commit_% engine_file_moments_%
 # What tests of the runtime share.
 RUNTIME_SUPPORT_SRCS := $(sort $(wildcard $(RUNTIME_DIRS:src/%=tests/support/%_*.c)))
 TEST_SRCS    := $(sort $(foreach d,$(TEST_DIRS),$(wildcard tests/$d/*_test.c)))
-SUPPORT_SRCS := $(sort $(filter-out $(RUNTIME_SUPPORT_SRCS),$(wildcard tests/support/*.c)))
+# What tests of the node share.
+NODE_SUPPORT_SRCS := $(sort $(wildcard tests/support/node_*.c))
+SUPPORT_SRCS := $(sort $(filter-out $(RUNTIME_SUPPORT_SRCS) $(NODE_SUPPORT_SRCS),$(wildcard tests/support/*.c)))
 FUZZ_SRCS    := $(sort $(wildcard tests/fuzz/*_fuzz.c))
 EXAMPLE_SRCS := $(sort $(wildcard examples/native/*.c))
 
@@ -50,6 +52,7 @@ tests_nothreads  := $(call quick,$(NOTHREADS_QUICK),$(tests_unthreaded))
 test_bins    = $(2:tests/%.c=build/$1/tests/%)
 support_objs = $(SUPPORT_SRCS:%.c=build/$1/obj/%.o)
 runtime_support_objs = $(RUNTIME_SUPPORT_SRCS:%.c=build/$1/obj/%.o)
+node_support_objs = $(NODE_SUPPORT_SRCS:%.c=build/$1/obj/%.o)
 
 define TEST_RULES
 build/$1/tests/%_test: build/$1/obj/tests/%_test.o $$(call support_objs,$1) $$(call lib_objs,$1)
@@ -58,7 +61,7 @@ build/$1/tests/%_test: build/$1/obj/tests/%_test.o $$(call support_objs,$1) $$(c
 	$$(Q)$$(CC_$1) $$(LDFLAGS_ALL) $$(LDFLAGS_$1) $$(LDFLAGS) -o $$@ $$^ $$(CHECK_LIBS) $$(LIB_LIBS)
 
 build/$1/tests/unit/node_%_test: build/$1/obj/tests/unit/node_%_test.o $$(call support_objs,$1) \
-                                 $$(call runtime_support_objs,$1) $$(call node_objs,$1) \
+                                 $$(call runtime_support_objs,$1) $$(call node_objs,$1) $$(call node_support_objs,$1) \
                                  build/$1/obj/src/json/codec_json.o \
                                  $$(call runtime_objs,$1) $$(call lib_objs,$1)
 	@mkdir -p $$(@D)

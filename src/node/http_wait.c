@@ -1,0 +1,262 @@
+/* http_wait.c - see http_wait.h. */
+#include "node/http_wait.h"
+
+#include <pthread.h>
+#include <time.h>
+
+#include "common/assert.h"
+#include "common/clock.h"
+#include "common/mem.h"
+#include "common/sync.h"
+
+#define MS_NS UINT64_C(1000000)
+
+enum {
+    SLICE_MS = 20,   /* deadlines are looked at so often while somebody waits */
+    REST_FACTOR = 4, /* of the time that a look took */
+    REST_MOST_MS = 20,
+    FAILED_PAUSE_MS = 100,
+};
+
+struct Waits {
+    SapUniverse *universe;
+    RowKey prefix;
+    WaitLook look;
+    Mutex lock; /* of the fields below */
+    Cond added;
+    Call *new_calls;
+    uint32_t count; /* all that wait */
+    bool stopping;
+    pthread_t thread;
+    bool has_thread;
+    Call *calls; /* the thread's own */
+};
+
+static void stop_call(Call *call)
+{
+    (void)call_fail(call, API_STOPPING,
+                    "the node is stopping: send the same request again with the same "
+                    "Idempotency-Key when it is back");
+    call->finish(call);
+}
+
+static void count_down(Waits *waits, uint32_t gone)
+{
+    mutex_lock(&waits->lock);
+    SAP_ASSERT(waits->count >= gone);
+    waits->count -= gone;
+    mutex_unlock(&waits->lock);
+}
+
+/* Looks for all callers of the thread. */
+static void look_for_all(Waits *waits, SapStoreTxn *txn, bool only_over)
+{
+    Call **at = &waits->calls;
+    uint64_t now_ns = clock_boot_ns(NULL);
+    uint32_t gone = 0;
+    while (*at != NULL) {
+        Call *call = *at;
+        Call *next = call->next;
+        bool over = now_ns >= call->wait.deadline_ns;
+        if ((over || !only_over) && waits->look(txn, call, over)) {
+            *at = next;
+            gone++;
+        } else {
+            at = &call->next;
+        }
+    }
+    count_down(waits, gone);
+}
+
+/* Returns whether there were any. */
+static bool take_new(Waits *waits)
+{
+    mutex_lock(&waits->lock);
+    bool found = waits->new_calls != NULL;
+    while (waits->new_calls != NULL) {
+        Call *call = waits->new_calls;
+        waits->new_calls = call->next;
+        call->next = waits->calls;
+        waits->calls = call;
+    }
+    mutex_unlock(&waits->lock);
+    return found;
+}
+
+/* Sleeps while nobody waits. False: it is time to stop. */
+static bool await_callers(Waits *waits)
+{
+    mutex_lock(&waits->lock);
+    while (!waits->stopping && waits->new_calls == NULL && waits->calls == NULL) {
+        cond_wait(&waits->added, &waits->lock);
+    }
+    bool goes_on = !waits->stopping;
+    mutex_unlock(&waits->lock);
+    return goes_on;
+}
+
+/* A pause that waits_stop() ends. */
+static void rest_for(Waits *waits, uint64_t ns)
+{
+    mutex_lock(&waits->lock);
+    if (!waits->stopping && ns > 0) {
+        cond_wait_ns(&waits->added, &waits->lock, ns);
+    }
+    mutex_unlock(&waits->lock);
+}
+
+/* One look at the rows. *version_out is for the wait that follows. */
+static int look_once(Waits *waits, uint64_t *version_out)
+{
+    SapStoreTxn *txn = NULL;
+    SapStore *store = sap_universe_store(waits->universe);
+    int rc = sap_store_begin(store, SAP_STORE_READ_DURABLE, &txn);
+    if (rc != SAP_OK) {
+        (void)take_new(waits);
+        return rc;
+    }
+    *version_out = sap_store_version(txn);
+    (void)take_new(waits);
+    look_for_all(waits, txn, false);
+    sap_store_abort(txn);
+    return SAP_OK;
+}
+
+/* Until a row has changed, or it is time to look at deadlines. SAP_NOTFOUND: no row has. */
+static int await_rows(Waits *waits, uint64_t version)
+{
+    SapStorePrefix prefix = {waits->prefix.table, waits->prefix.bytes, waits->prefix.len};
+    return sap_store_wait(sap_universe_store(waits->universe), SAP_STORE_READ_DURABLE, &prefix,
+                          version, SLICE_MS * MS_NS);
+}
+
+static void *run_waits(void *arg)
+{
+    Waits *waits = (Waits *)arg;
+    while (await_callers(waits)) {
+        uint64_t version = 0;
+        uint64_t start_ns = clock_mono_ns(NULL);
+        int rc = look_once(waits, &version);
+        if (rc != SAP_OK) {
+            look_for_all(waits, NULL, true);
+            rest_for(waits, FAILED_PAUSE_MS * MS_NS);
+            continue;
+        }
+        uint64_t rest_ns = (clock_mono_ns(NULL) - start_ns) * REST_FACTOR;
+        rest_for(waits, rest_ns < REST_MOST_MS * MS_NS ? rest_ns : REST_MOST_MS * MS_NS);
+        while (waits->calls != NULL && await_rows(waits, version) == SAP_NOTFOUND) {
+            mutex_lock(&waits->lock);
+            bool stopping = waits->stopping;
+            mutex_unlock(&waits->lock);
+            if (stopping || take_new(waits)) {
+                break;
+            }
+            look_for_all(waits, NULL, true);
+        }
+    }
+    (void)take_new(waits);
+    while (waits->calls != NULL) {
+        Call *call = waits->calls;
+        waits->calls = call->next;
+        count_down(waits, 1);
+        stop_call(call);
+    }
+    return NULL;
+}
+
+int waits_start(SapUniverse *universe, const RowKey *prefix, WaitLook look, Waits **waits_out)
+{
+    Waits *waits = (Waits *)mem_zalloc(MEM_COMMON, sizeof *waits);
+    if (waits == NULL) {
+        return SAP_NOMEM;
+    }
+    waits->universe = universe;
+    waits->prefix = *prefix;
+    waits->look = look;
+    if (!mutex_init(&waits->lock)) {
+        goto free_waits;
+    }
+    if (!cond_init(&waits->added)) {
+        goto destroy_lock;
+    }
+    if (pthread_create(&waits->thread, NULL, run_waits, waits) != 0) {
+        goto destroy_cond;
+    }
+    waits->has_thread = true;
+    *waits_out = waits;
+    return SAP_OK;
+
+destroy_cond:
+    cond_destroy(&waits->added);
+destroy_lock:
+    mutex_destroy(&waits->lock);
+free_waits:
+    mem_free(MEM_COMMON, waits, sizeof *waits);
+    return SAP_NOMEM;
+}
+
+void waits_stop(Waits *waits)
+{
+    if (waits == NULL || !waits->has_thread) {
+        return;
+    }
+    mutex_lock(&waits->lock);
+    waits->stopping = true;
+    cond_broadcast(&waits->added);
+    mutex_unlock(&waits->lock);
+    pthread_join(waits->thread, NULL);
+    waits->has_thread = false;
+    SAP_ASSERT(waits->calls == NULL && waits->new_calls == NULL && waits->count == 0);
+}
+
+void waits_free(Waits *waits)
+{
+    if (waits != NULL) {
+        SAP_ASSERT(!waits->has_thread);
+        cond_destroy(&waits->added);
+        mutex_destroy(&waits->lock);
+        mem_free(MEM_COMMON, waits, sizeof *waits);
+    }
+}
+
+/* Whether the call is dealt with already. */
+static bool look_first(Waits *waits, Call *call, bool over)
+{
+    SapStoreTxn *txn = NULL;
+    int rc = sap_store_begin(sap_universe_store(waits->universe), SAP_STORE_READ_DURABLE, &txn);
+    bool gone = rc == SAP_OK ? waits->look(txn, call, over) : over && waits->look(NULL, call, over);
+    sap_store_abort(txn);
+    return gone;
+}
+
+static void add_call(Waits *waits, Call *call, uint64_t wait_ms)
+{
+    call->wait.deadline_ns = clock_boot_ns(NULL) + wait_ms * MS_NS;
+    if ((call->wait.look_first || wait_ms == 0) && look_first(waits, call, wait_ms == 0)) {
+        return;
+    }
+    mutex_lock(&waits->lock);
+    bool stopping = waits->stopping;
+    if (!stopping) {
+        call->next = waits->new_calls;
+        waits->new_calls = call;
+        waits->count++;
+        cond_signal(&waits->added);
+    }
+    mutex_unlock(&waits->lock);
+    if (stopping) {
+        stop_call(call);
+    }
+}
+
+void call_end(Call *call)
+{
+    Waits *waits = call->park_in;
+    if (waits == NULL) {
+        SAP_ASSERT(call->status != 0);
+        call->finish(call);
+        return;
+    }
+    call->park_in = NULL;
+    add_call(waits, call, call->park_ms);
+}
