@@ -639,6 +639,9 @@ bool call_read_body(Call *call)
         return call->fields != NULL || call_fail_code(call, SAP_NOMEM, "body");
     }
     int rc = json_canonical(call->body.data, call->body.len, &canonical, &error);
+    if (rc != SAP_OK) {
+        buf_release(&canonical);
+    }
     if (rc == SAP_INVALID || rc == SAP_FULL) {
         return call_fail_detail(call, API_BAD_REQUEST,
                                 json_pack("{s:I}", "at", (json_int_t)error.at),
