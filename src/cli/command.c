@@ -73,11 +73,32 @@ static bool same_group(const char *a, const char *b)
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
+const Command *command_at(uint32_t index)
+{
+    const Command *part = node_commands;
+
+    for (uint32_t i = 0;; i++) {
+        if (part[i].name == NULL && part == node_commands) {
+            part = file_commands;
+            index -= i;
+            i = 0;
+        }
+        if (part[i].name == NULL) {
+            return NULL;
+        }
+        if (i == index) {
+            return &part[i];
+        }
+    }
+}
+
 const Command *command_find(const char *group, const char *name)
 {
-    for (uint32_t i = 0; i < command_count; i++) {
-        if (same_group(commands[i].group, group) && strcmp(commands[i].name, name) == 0) {
-            return &commands[i];
+    const Command *command;
+
+    for (uint32_t i = 0; (command = command_at(i)) != NULL; i++) {
+        if (same_group(command->group, group) && strcmp(command->name, name) == 0) {
+            return command;
         }
     }
     return NULL;
@@ -86,10 +107,11 @@ const Command *command_find(const char *group, const char *name)
 bool command_is_first_word(const char *group, const char *word)
 {
     size_t len = strlen(word);
+    const Command *command;
 
-    for (uint32_t i = 0; i < command_count; i++) {
-        if (same_group(commands[i].group, group) && strncmp(commands[i].name, word, len) == 0 &&
-            commands[i].name[len] == ' ') {
+    for (uint32_t i = 0; (command = command_at(i)) != NULL; i++) {
+        if (same_group(command->group, group) && strncmp(command->name, word, len) == 0 &&
+            command->name[len] == ' ') {
             return true;
         }
     }

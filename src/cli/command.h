@@ -1,6 +1,6 @@
 /* command.h - what the command can do, as one table, and a call of it.
  *
- * The table (commands.c) is the only place that knows verbs, operands, options, examples and exit
+ * The table (commands_node.c, then commands.c) is the only place that knows verbs, operands, options, examples and exit
  * codes. Parsing, help, completion and the man page are all made from it, so they cannot disagree.
  *
  * Options may stand before, between and behind operands, as `--name VALUE` or `--name=VALUE`; `--`
@@ -16,11 +16,15 @@
 
 typedef enum OptionId {
     OPTION_NONE,
+    OPTION_AFTER,
     OPTION_ALL,
     OPTION_BATCH,
+    OPTION_CODE,
     OPTION_COLOR,
+    OPTION_CORRELATION,
     OPTION_COUNT,
     OPTION_COUNT_ONLY,
+    OPTION_CURL,
     OPTION_DEDUPE,
     OPTION_DELAY,
     OPTION_DELIMITER,
@@ -32,6 +36,7 @@ typedef enum OptionId {
     OPTION_FORMAT,
     OPTION_FROM,
     OPTION_FROM_LINE,
+    OPTION_GIVE_UP,
     OPTION_HEADER,
     OPTION_HELP,
     OPTION_HEX,
@@ -40,11 +45,17 @@ typedef enum OptionId {
     OPTION_JSON,
     OPTION_KEY,
     OPTION_KEYS,
+    OPTION_KIND,
     OPTION_LEASE,
     OPTION_LIMIT,
     OPTION_MAN,
     OPTION_MESSAGE,
+    OPTION_MODULE,
+    OPTION_NAME,
+    OPTION_NAMES,
     OPTION_NEW,
+    OPTION_NODE,
+    OPTION_ON_FAILURE,
     OPTION_PAGE_SIZE,
     OPTION_PREFIX,
     OPTION_PRIORITY,
@@ -52,17 +63,28 @@ typedef enum OptionId {
     OPTION_QUIET,
     OPTION_RANGE,
     OPTION_RAW,
+    OPTION_REASON,
     OPTION_RETRY_DELAY,
     OPTION_MAX_ATTEMPTS,
     OPTION_REVERSE,
     OPTION_SCHEMA,
+    OPTION_SCOPE,
     OPTION_SEED,
     OPTION_SEEDS,
+    OPTION_SETTINGS,
+    OPTION_SKIP,
     OPTION_SKIP_BAD,
+    OPTION_STATE,
+    OPTION_STATUS,
+    OPTION_STEP,
     OPTION_STEPS,
+    OPTION_STRONG,
     OPTION_TABLE,
     OPTION_TABLES,
+    OPTION_TAG,
+    OPTION_TIMEOUT,
     OPTION_TO,
+    OPTION_TOKEN_FILE,
     OPTION_TRACE,
     OPTION_UNIVERSE,
     OPTION_VALUE,
@@ -103,8 +125,12 @@ typedef struct Command {
     int (*run)(const Call *call);
 } Command;
 
-extern const Command commands[];
-extern const uint32_t command_count;
+/* The two parts of the table: what talks to a node, and what works on files and on its own. Each ends with
+ * a command that has no name. */
+extern const Command node_commands[];
+extern const Command file_commands[];
+/* The commands of both, in the order of help; NULL: there are no more. */
+const Command *command_at(uint32_t index);
 /* Those that all commands have. */
 extern const Option global_options[];
 

@@ -1,4 +1,4 @@
-/* commands.c - the table of commands: see command.h.
+/* commands.c - the second part of the table of commands: see command.h.
  *
  * Every example is run by a test, in order of the table, in one directory. */
 #include "cli/command.h"
@@ -237,7 +237,7 @@ static const Option help_options[] = {
 };
 static const Option completion_options[] = {NO_MORE};
 
-const Command commands[] = {
+const Command file_commands[] = {
     {"db",
      "put",
      "Change rows",
@@ -623,5 +623,5 @@ const Command commands[] = {
      NULL,
      {0},
      run_completion},
+    {.name = NULL},
 };
-const uint32_t command_count = sizeof commands / sizeof commands[0];

@@ -25,7 +25,7 @@ static const char *group_of(const Command *command)
  * the table: the first of each kind is where it differs from the one before. */
 static bool first_of_group(uint32_t i)
 {
-    return i == 0 || strcmp(group_of(&commands[i - 1]), group_of(&commands[i])) != 0;
+    return i == 0 || strcmp(group_of(command_at(i - 1)), group_of(command_at(i))) != 0;
 }
 
 static size_t first_word_len(const Command *command)
@@ -35,10 +35,10 @@ static size_t first_word_len(const Command *command)
 
 static bool first_of_word(uint32_t i)
 {
-    size_t len = first_word_len(&commands[i]);
+    size_t len = first_word_len(command_at(i));
 
-    return first_of_group(i) || first_word_len(&commands[i - 1]) != len ||
-           strncmp(commands[i - 1].name, commands[i].name, len) != 0;
+    return first_of_group(i) || first_word_len(command_at(i - 1)) != len ||
+           strncmp(command_at(i - 1)->name, command_at(i)->name, len) != 0;
 }
 
 static bool has_two_words(const Command *command)
@@ -49,8 +49,9 @@ static bool has_two_words(const Command *command)
 /* The words that can follow `sapling`, each once. */
 static void print_groups(void)
 {
-    for (uint32_t i = 0; i < command_count; i++) {
-        const Command *command = &commands[i];
+    const Command *command;
+
+    for (uint32_t i = 0; (command = command_at(i)) != NULL; i++) {
         if (command->group == NULL || first_of_group(i)) {
             (void)printf("%s ", command->group != NULL ? command->group : command->name);
         }
@@ -60,9 +61,11 @@ static void print_groups(void)
 /* The words that can follow the group of a command. */
 static void print_verbs(const Command *of)
 {
-    for (uint32_t i = 0; i < command_count; i++) {
-        if (strcmp(group_of(of), group_of(&commands[i])) == 0 && first_of_word(i)) {
-            (void)printf("%.*s ", (int)first_word_len(&commands[i]), commands[i].name);
+    const Command *command;
+
+    for (uint32_t i = 0; (command = command_at(i)) != NULL; i++) {
+        if (strcmp(group_of(of), group_of(command)) == 0 && first_of_word(i)) {
+            (void)printf("%.*s ", (int)first_word_len(command), command->name);
         }
     }
 }
@@ -71,11 +74,12 @@ static void print_verbs(const Command *of)
 static void print_second_words(const Command *of)
 {
     size_t len = first_word_len(of);
+    const Command *command;
 
-    for (uint32_t i = 0; i < command_count; i++) {
-        if (strcmp(group_of(of), group_of(&commands[i])) == 0 && has_two_words(&commands[i]) &&
-            first_word_len(&commands[i]) == len && strncmp(of->name, commands[i].name, len) == 0) {
-            (void)printf("%s ", commands[i].name + len + 1);
+    for (uint32_t i = 0; (command = command_at(i)) != NULL; i++) {
+        if (strcmp(group_of(of), group_of(command)) == 0 && has_two_words(command) &&
+            first_word_len(command) == len && strncmp(of->name, command->name, len) == 0) {
+            (void)printf("%s ", command->name + len + 1);
         }
     }
 }
@@ -83,18 +87,22 @@ static void print_second_words(const Command *of)
 /* Prints for each group, and for each first word of a name of two in a group. */
 static void each_group(void (*print)(const Command *))
 {
-    for (uint32_t i = 0; i < command_count; i++) {
-        if (commands[i].group != NULL && first_of_group(i)) {
-            print(&commands[i]);
+    const Command *command;
+
+    for (uint32_t i = 0; (command = command_at(i)) != NULL; i++) {
+        if (command->group != NULL && first_of_group(i)) {
+            print(command);
         }
     }
 }
 
 static void each_first_word(void (*print)(const Command *))
 {
-    for (uint32_t i = 0; i < command_count; i++) {
-        if (has_two_words(&commands[i]) && first_of_word(i)) {
-            print(&commands[i]);
+    const Command *command;
+
+    for (uint32_t i = 0; (command = command_at(i)) != NULL; i++) {
+        if (has_two_words(command) && first_of_word(i)) {
+            print(command);
         }
     }
 }
@@ -143,7 +151,7 @@ static void bash_first_word(const Command *command)
 
 static void bash_group_name(const Command *command)
 {
-    (void)printf("%s%s", command == commands ? "" : "|", command->group);
+    (void)printf("%s|", command->group);
 }
 
 static void bash_word_name(const Command *command)
@@ -161,7 +169,7 @@ static void print_bash(void)
                "    COMPREPLY=()");
     (void)fputs("    case $verb in ", stdout);
     each_group(bash_group_name);
-    (void)puts(") group=$verb; verb=${COMP_WORDS[2]}; at=3 ;; esac");
+    (void)puts("-) group=$verb; verb=${COMP_WORDS[2]}; at=3 ;; esac");
     (void)fputs("    case \"$group $verb\" in", stdout);
     each_first_word(bash_word_name);
     (void)puts(" esac\n"
@@ -175,14 +183,14 @@ static void print_bash(void)
     each_group(bash_group);
     each_first_word(bash_first_word);
     (void)puts("    esac\n    else\n    case \"$group $verb $prev\" in");
-    for (uint32_t i = 0; i < command_count; i++) {
-        each_option(&commands[i], bash_choices);
+    const Command *command;
+    for (uint32_t i = 0; (command = command_at(i)) != NULL; i++) {
+        each_option(command, bash_choices);
     }
     (void)puts("    *) case \"$group $verb\" in");
-    for (uint32_t i = 0; i < command_count; i++) {
-        (void)printf("    '%s %s') [[ $cur == -* ]] && words='", group_of(&commands[i]),
-                     commands[i].name);
-        each_option(&commands[i], bash_name);
+    for (uint32_t i = 0; (command = command_at(i)) != NULL; i++) {
+        (void)printf("    '%s %s') [[ $cur == -* ]] && words='", group_of(command), command->name);
+        each_option(command, bash_name);
         (void)puts("' ;;");
     }
     (void)puts("    esac ;;\n    esac\n    fi\n"
@@ -263,9 +271,10 @@ static void print_zsh(void)
     (void)puts("    esac\n"
                "    shift words; (( CURRENT-- ))\n"
                "    case \"$group $verb\" in");
-    for (uint32_t i = 0; i < command_count; i++) {
-        (void)printf("    '%s %s') _arguments \\\n", group_of(&commands[i]), commands[i].name);
-        each_option(&commands[i], zsh_option);
+    const Command *command;
+    for (uint32_t i = 0; (command = command_at(i)) != NULL; i++) {
+        (void)printf("    '%s %s') _arguments \\\n", group_of(command), command->name);
+        each_option(command, zsh_option);
         (void)puts("            '*:file:_files' ;;");
     }
     (void)puts("    esac\n}\n"
@@ -316,8 +325,8 @@ static void print_fish(void)
     (void)fputs("complete -c sapling -n __fish_use_subcommand -f -a '", stdout);
     print_groups();
     (void)puts("'");
-    for (uint32_t i = 0; i < command_count; i++) {
-        const Command *command = &commands[i];
+    const Command *command;
+    for (uint32_t i = 0; (command = command_at(i)) != NULL; i++) {
         size_t len = first_word_len(command);
         char first[64];
 

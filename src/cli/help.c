@@ -26,8 +26,10 @@ void help_version(const Ui *ui)
 
 bool help_is_group(const char *name)
 {
-    for (uint32_t i = 0; i < command_count; i++) {
-        if (commands[i].group != NULL && strcmp(commands[i].group, name) == 0) {
+    const Command *command;
+
+    for (uint32_t i = 0; (command = command_at(i)) != NULL; i++) {
+        if (command->group != NULL && strcmp(command->group, name) == 0) {
             return true;
         }
     }
@@ -54,8 +56,20 @@ static const Group groups[] = {
      "sapling queue push work.db hello && sapling queue pop work.db", "queue pop"},
     {"store", "make and check stores, in a file or on a PostgreSQL server", "URL",
      "sapling store init sapling:orders.db --tables 16-18 --schema orders@1", "store check"},
-    {NULL, "durable rows and queues in a file, from the command line", NULL,
-     "sapling db put shop.db apple 3 && sapling db scan shop.db", "db scan"},
+    {"module", "the programs that run worlds", "NAME", "sapling module list", "module put"},
+    {"world", "durable objects: a name, a state, a handler, one message at a time", "WORLD",
+     "sapling world send hello '{\"n\":1}' --module ./hello.py --wait", "world send"},
+    {"effect", "calls to the outside that worlds asked for", "WORLD", "sapling effect list",
+     "effect list"},
+    {"receipt", "outcomes of such calls", "WORLD HASH",
+     "sapling receipt inject order-1 charge '{\"paid\":true}'", "receipt inject"},
+    {"timer", "timers of worlds", "WORLD", "sapling timer list", "timer list"},
+    {"dlq", "dead letters of worlds", "WORLD", "sapling dlq list", "dlq replay"},
+    {"lease", "which worker holds which world", "", "sapling lease list", "lease list"},
+    {"worker", "the workers that run worlds", "", "sapling worker list", "worker list"},
+    {"token", "credentials of a node", "", "sapling token list", "token create"},
+    {NULL, "durable worlds, queues and rows, from the command line", NULL,
+     "sapling world send hello '{\"n\":1}' --module ./hello.py --wait", "world send"},
 };
 
 static const Group *group_of(const char *name)
@@ -69,9 +83,9 @@ static const Group *group_of(const char *name)
 }
 
 /* Those of the bare command. */
-static const char *const first_ten[] = {"db put",    "db load",   "db get",    "db scan",
-                                        "db stat",   "db backup", "db verify", "queue push",
-                                        "queue pop", "queue stat"};
+static const char *const first_ten[] = {"status",    "world send", "world show", "world list",
+                                        "world log", "queue push", "queue pop",  "db put",
+                                        "db scan",   "db backup"};
 
 static bool is_first(const char *name)
 {
@@ -87,9 +101,9 @@ static bool is_first(const char *name)
 static void list_by_task(const Ui *ui, const char *group, bool first)
 {
     const char *task = NULL;
+    const Command *command;
 
-    for (uint32_t i = 0; i < command_count; i++) {
-        const Command *command = &commands[i];
+    for (uint32_t i = 0; (command = command_at(i)) != NULL; i++) {
         char name[64];
 
         (void)snprintf(name, sizeof name, "%s%s%s", command->group != NULL ? command->group : "",
@@ -102,7 +116,7 @@ static void list_by_task(const Ui *ui, const char *group, bool first)
             (void)putchar('\n');
             heading(ui, task);
         }
-        (void)printf("  %-17s %s\n", name, command->summary);
+        (void)printf("  %-18s %s\n", name, command->summary);
     }
 }
 
@@ -214,10 +228,11 @@ int help_no_such(const Ui *ui, const char *group, const char *name)
         elsewhere++;
     }
     nearest_start(&nearest, name, strlen(name));
-    for (uint32_t i = 0; i < command_count; i++) {
-        if (in_overview(&commands[i], group)) {
-            nearest_try(&nearest, group == NULL && commands[i].group != NULL ? commands[i].group
-                                                                             : commands[i].name);
+    const Command *command;
+    for (uint32_t i = 0; (command = command_at(i)) != NULL; i++) {
+        if (in_overview(command, group)) {
+            nearest_try(&nearest,
+                        group == NULL && command->group != NULL ? command->group : command->name);
         }
     }
     if (elsewhere->name != NULL) {
@@ -299,7 +314,7 @@ static void help_man(void)
     (void)puts(
         ".\\\" Made by `sapling help --man`.\n"
         ".TH SAPLING 1 \"\" \"sapling " SAPLING_VERSION "\" \"Sapling\"\n"
-        ".SH NAME\nsapling \\- durable rows and queues in a file, from the command line\n"
+        ".SH NAME\nsapling \\- durable worlds, queues and rows, from the command line\n"
         ".SH SYNOPSIS\n\\fBsapling\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR]... "
         "[\\fIARGUMENT\\fR]...\n"
         ".SH DESCRIPTION\n"
@@ -313,8 +328,9 @@ static void help_man(void)
         "With \\fB\\-\\-json\\fR a result is one JSON object (a list: one per line) and an "
         "error is one on\nstandard error. Fields are only ever added.\n"
         ".SH COMMANDS");
-    for (uint32_t i = 0; i < command_count; i++) {
-        man_command(&commands[i]);
+    const Command *command;
+    for (uint32_t i = 0; (command = command_at(i)) != NULL; i++) {
+        man_command(command);
     }
     (void)puts(".SH OPTIONS OF ALL COMMANDS");
     man_options(global_options);
@@ -325,7 +341,13 @@ static void help_man(void)
     (void)putchar('\n');
     EXIT_TABLE(EXIT_PRINT)
 #undef EXIT_PRINT
-    (void)puts(".SH ENVIRONMENT\n.TP\n\\fBNO_COLOR\\fR\nIf it is not empty, no colour.");
+    (void)puts(
+        ".SH ENVIRONMENT\n.TP\n\\fBNO_COLOR\\fR\nIf it is not empty, no colour.\n"
+        ".TP\n\\fBSAPLING_NODE\\fR\nThe node, where \\fB\\-\\-node\\fR is not given.\n"
+        ".TP\n\\fBSAPLING_TOKEN_FILE\\fR\nIts token, where \\fB\\-\\-token\\-file\\fR is not "
+        "given.\n"
+        ".SH FILES\n.TP\n\\fI~/.local/state/sapling/nodes/ADDRESS.json\\fR\n"
+        "Written by a node while it runs: how it is found.");
 }
 
 int run_help(const Call *call)

@@ -60,7 +60,8 @@ void ui_colors(Ui *ui, const char *when)
 /* ---- Errors and notes ------------------------------------------------------------------------ */
 
 /* False: out of memory, or a text that JSON cannot hold. */
-static bool fail_as_json(int exit_code, const char *hint, const char *message)
+static bool fail_as_json(int exit_code, const char *hint, const char *message, const char *type,
+                         json_t *detail)
 {
     json_t *error = json_object();
     json_t *outer = json_object();
@@ -69,6 +70,8 @@ static bool fail_as_json(int exit_code, const char *hint, const char *message)
               json_object_set_new(error, "exit", json_integer(exit_code)) == 0 &&
               json_object_set_new(error, "message", json_text(message)) == 0 &&
               (hint == NULL || json_object_set_new(error, "hint", json_text(hint)) == 0) &&
+              (type == NULL || json_object_set_new(error, "type", json_text(type)) == 0) &&
+              (detail == NULL || json_object_set(error, "detail", detail) == 0) &&
               json_object_set(outer, "error", error) == 0 &&
               json_dumpf(outer, stderr, JSON_COMPACT) == 0;
 
@@ -109,22 +112,28 @@ bool ui_write(FILE *stream, Slice bytes)
     return ok;
 }
 
-int ui_fail_v(const Ui *ui, int exit_code, const char *hint, const char *format, va_list args)
+int ui_fail_typed(const Ui *ui, int exit_code, const char *hint, const char *message,
+                  const char *type, json_t *detail)
 {
-    char *message = NULL;
-    int len = vasprintf(&message, format, args);
-    const char *text = len < 0 ? "out of memory" : message;
-
     /* What was printed so far comes before what is said about it. */
     (void)fflush(stdout);
-    if (!ui->json || !fail_as_json(exit_code, hint, text)) {
+    if (!ui->json || !fail_as_json(exit_code, hint, message, type, detail)) {
         (void)fprintf(stderr, "%ssapling:%s ", ui->color_err ? RED : "",
                       ui->color_err ? PLAIN : "");
-        print_message(text, "\n");
+        print_message(message, "\n");
         if (hint != NULL) {
             print_message(hint, "\n");
         }
     }
+    return exit_code;
+}
+
+int ui_fail_v(const Ui *ui, int exit_code, const char *hint, const char *format, va_list args)
+{
+    char *message = NULL;
+    int len = vasprintf(&message, format, args);
+
+    (void)ui_fail_typed(ui, exit_code, hint, len < 0 ? "out of memory" : message, NULL, NULL);
     if (len >= 0) {
         free(message);
     }

@@ -16,15 +16,15 @@
 #include "common/buf.h"
 
 /* X(name, number, name in JSON, text). */
-#define EXIT_TABLE(X)                                                       \
-    X(EXIT_DONE, 0, "done", "done")                                         \
-    X(EXIT_FAILED, 1, "failed", "failed")                                   \
-    X(EXIT_USAGE, 2, "usage", "wrong arguments")                            \
-    X(EXIT_NOT_FOUND, 3, "not_found", "no such file, table or key")         \
-    X(EXIT_CONFLICT, 4, "conflict", "exists already, or in use by another") \
-    X(EXIT_NO_NODE, 5, "no_node", "no node there")                          \
-    X(EXIT_CORRUPT, 6, "corrupt", "damaged, or not a database")             \
-    X(EXIT_TIMED_OUT, 124, "timed_out", "timed out")                        \
+#define EXIT_TABLE(X)                                                              \
+    X(EXIT_DONE, 0, "done", "done")                                                \
+    X(EXIT_FAILED, 1, "failed", "failed")                                          \
+    X(EXIT_USAGE, 2, "usage", "wrong arguments")                                   \
+    X(EXIT_NOT_FOUND, 3, "not_found", "no such file, table, key, world or effect") \
+    X(EXIT_CONFLICT, 4, "conflict", "exists already, or in use by another")        \
+    X(EXIT_NO_NODE, 5, "no_node", "no node there")                                 \
+    X(EXIT_CORRUPT, 6, "corrupt", "damaged, or not a database")                    \
+    X(EXIT_TIMED_OUT, 124, "timed_out", "timed out")                               \
     X(EXIT_INTERRUPTED, 130, "interrupted", "interrupted")
 
 typedef enum ExitCode {
@@ -55,6 +55,10 @@ int ui_fail(const Ui *ui, int exit_code, const char *hint, const char *format, .
     __attribute__((format(printf, 4, 5)));
 int ui_fail_v(const Ui *ui, int exit_code, const char *hint, const char *format, va_list args)
     __attribute__((format(printf, 4, 0)));
+/* The same with the code and the detail that another process gave for it (NULL: none): fields of the error
+ * with --json, `type` and `detail`. The detail is borrowed. */
+int ui_fail_typed(const Ui *ui, int exit_code, const char *hint, const char *message,
+                  const char *type, json_t *detail);
 /* The same of a code of the engine: its exit code and, where the hint is NULL, what to do. */
 int ui_fail_code(const Ui *ui, int rc, const char *path, const char *message);
 /* The same; `then` comes behind what to do (NULL: nothing). */
