@@ -66,6 +66,11 @@ static const Option api_options[] = {
     RAW_OPTION,
     NODE_OPTIONS,
 };
+static const Option module_list_options[] = {
+    {OPTION_NAMES, 0, "names", NULL, NULL, true, "only names, one a line"},
+    LIMIT_OPTION,
+    NODE_OPTIONS,
+};
 static const Option module_put_options[] = {
     {OPTION_STATE, 0, "state", "HOW", "whole|ask", true,
      "whole: an event brings all of the state (the default); ask: it is asked for"},
@@ -132,7 +137,7 @@ static const Option world_resume_options[] = {
 static const Option yes_options[] = {YES_OPTION, NODE_OPTIONS};
 static const Option effect_list_options[] = {
     {OPTION_KIND, 'k', "kind", "KIND", NULL, true, "only of this kind: task, http.request, ..."},
-    {OPTION_STATE, 0, "state", "STATE", "pending|inflight", true,
+    {OPTION_STATE, 0, "state", "STATE", "pending|inflight|cancelled", true,
      "pending: waits for its next attempt; inflight: is being performed"},
     LIMIT_OPTION,
     NODE_OPTIONS,
@@ -219,8 +224,8 @@ const Command node_commands[] = {
      "",
      0,
      0,
-     list_options,
-     {"sapling module list", "sapling module list --json"},
+     module_list_options,
+     {"sapling module list", "sapling module list --names"},
      NULL,
      {EXIT_CONFLICT, EXIT_NO_NODE, EXIT_TIMED_OUT, EXIT_INTERRUPTED},
      module_list_verb},

@@ -1,5 +1,6 @@
-/* completion.c - scripts for shells. Each lists commands, options and their choices; where none of
- * these can stand, files are completed. */
+/* completion.c - scripts for shells. Each lists commands, options and their choices, and names of worlds and
+ * modules, which it asks the node for: once, for NODE_NAMES at most, without a word if there is no
+ * node. Where none of these can stand, files are completed. */
 #include <stdio.h>
 #include <string.h>
 
@@ -114,6 +115,24 @@ static void print_choices(const char *choices)
     }
 }
 
+/* What the command prints for names: "world" or "module" follows `sapling`. */
+#define NODE_NAMES "list --names --limit 100 --quiet --give-up 500ms"
+
+/* The group whose list has what the first operand names: "world", "module"; NULL: a file, or something else. */
+static const char *names_of_operand(const Command *command)
+{
+    const char *operands = command->operands + (command->operands[0] == '[' ? 1 : 0);
+
+    return strncmp(operands, "WORLD", 5) == 0    ? "world"
+           : strncmp(operands, "MODULE", 6) == 0 ? "module"
+                                                 : NULL;
+}
+
+static bool option_names_module(const Option *option)
+{
+    return option->value != NULL && strcmp(option->value, "MODULE") == 0;
+}
+
 /* ---- bash ------------------------------------------------------------------------------------- */
 
 static void bash_name(const Command *command, const Option *option)
@@ -128,6 +147,9 @@ static void bash_choices(const Command *command, const Option *option)
         (void)printf("    '%s %s --%s') words='", group_of(command), command->name, option->name);
         print_choices(option->choices);
         (void)puts("' ;;");
+    } else if (option_names_module(option)) {
+        (void)printf("    '%s %s --%s') names=module ;;\n", group_of(command), command->name,
+                     option->name);
     } else if (option_needs_value(option)) {
         (void)printf("    '%s %s --%s') return ;;\n", group_of(command), command->name,
                      option->name);
@@ -160,12 +182,66 @@ static void bash_word_name(const Command *command)
                  (int)first_word_len(command), command->name);
 }
 
+/* Whether a command before number `end` has an option of this name that needs a value. */
+static bool has_value_before(uint32_t end, const char *name)
+{
+    for (uint32_t i = 0; i < end; i++) {
+        const Option *option = command_option(command_at(i), name, strlen(name));
+        if (option != NULL && option_needs_value(option)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "--node|--table|...": the options behind which a value stands, in any command. */
+static void bash_options_with_values(void)
+{
+    const Command *command;
+
+    for (uint32_t i = 0; (command = command_at(i)) != NULL; i++) {
+        for (const Option *o = command->options; o->id != OPTION_NONE; o++) {
+            if (option_needs_value(o) && !has_value_before(i, o->name)) {
+                (void)printf("--%s|", o->name);
+            }
+        }
+    }
+    (void)fputs("--color", stdout);
+}
+
+/* Adds names of the node to COMPREPLY. What has been typed may have backslashes before odd letters. */
+static void bash_names(void)
+{
+    (void)puts("_sapling_names() {\n"
+               "    local name typed=${2//\\\\/} prefix=()\n"
+               "    [ \"$1\" = world ] && prefix=(--prefix \"$typed\")\n"
+               "    compopt +o filenames 2> /dev/null\n"
+               "    while IFS= read -r name; do\n"
+               "        [[ $name == \"$typed\"* ]] && COMPREPLY+=(\"$(printf %q \"$name\")\")\n"
+               "    done < <(\"${COMP_WORDS[0]}\" \"$1\" " NODE_NAMES
+               " \"${prefix[@]}\" 2> /dev/null < /dev/null)\n"
+               "}");
+}
+
+/* Counts the operands before the word at the cursor. */
+static void bash_operands(void)
+{
+    (void)fputs("    for ((i = at; i < COMP_CWORD; i++)); do\n"
+                "        case \"${COMP_WORDS[i-1]}\" in ",
+                stdout);
+    bash_options_with_values();
+    (void)puts(") continue ;; esac\n"
+               "        [[ ${COMP_WORDS[i]} == -* ]] || operands=$((operands + 1))\n"
+               "    done");
+}
+
 /* $group and $verb are what stands before the word at the cursor; at is where the rest begins. */
 static void print_bash(void)
 {
+    bash_names();
     (void)puts("_sapling() {\n"
                "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
-               "    local group= verb=${COMP_WORDS[1]} words= at=2\n"
+               "    local group= verb=${COMP_WORDS[1]} words= names= operands=0 i at=2\n"
                "    COMPREPLY=()");
     (void)fputs("    case $verb in ", stdout);
     each_group(bash_group_name);
@@ -173,8 +249,9 @@ static void print_bash(void)
     (void)fputs("    case \"$group $verb\" in", stdout);
     each_first_word(bash_word_name);
     (void)puts(" esac\n"
-               "    [ \"$at\" -gt \"$COMP_CWORD\" ] && verb=${verb%\"$cur\"}\n"
-               "    if [ \"$COMP_CWORD\" -eq 1 ]; then");
+               "    [ \"$at\" -gt \"$COMP_CWORD\" ] && verb=${verb%\"$cur\"}");
+    bash_operands();
+    (void)puts("    if [ \"$COMP_CWORD\" -eq 1 ]; then");
     (void)fputs("        words='", stdout);
     print_groups();
     (void)puts("--help --version'\n"
@@ -191,10 +268,18 @@ static void print_bash(void)
     for (uint32_t i = 0; (command = command_at(i)) != NULL; i++) {
         (void)printf("    '%s %s') [[ $cur == -* ]] && words='", group_of(command), command->name);
         each_option(command, bash_name);
-        (void)puts("' ;;");
+        (void)fputs("'", stdout);
+        if (names_of_operand(command) != NULL) {
+            (void)printf(" || { [ $operands -eq 0 ] && names=%s; }", names_of_operand(command));
+        }
+        (void)puts(" ;;");
     }
     (void)puts("    esac ;;\n    esac\n    fi\n"
-               "    if [ -n \"$words\" ]; then\n"
+               "    if [ -n \"$names\" ]; then\n"
+               "        _sapling_names \"$names\" \"$cur\"\n"
+               "        [[ $prev == --module && $cur == *[./]* ]] &&\n"
+               "            mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -f -- \"$cur\")\n"
+               "    elif [ -n \"$words\" ]; then\n"
                "        mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
                "    else\n"
                "        mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
@@ -231,6 +316,8 @@ static void zsh_option(const Command *command, const Option *option)
         (void)printf(":%s:(", option->value);
         print_choices(option->choices);
         (void)putchar(')');
+    } else if (option_names_module(option)) {
+        (void)fputs(":module:_sapling_modules", stdout);
     } else if (may) {
         (void)fputs("::file:_files", stdout);
     } else if (option->value != NULL) {
@@ -259,6 +346,13 @@ static void zsh_first_word(const Command *command)
 static void print_zsh(void)
 {
     (void)puts("#compdef sapling\n"
+               "_sapling_names() {\n"
+               "    local -a names\n"
+               "    names=(${(f)\"$(sapling $1 " NODE_NAMES " 2> /dev/null < /dev/null)\"})\n"
+               "    compadd -a names\n"
+               "}\n"
+               "_sapling_worlds() { _sapling_names world }\n"
+               "_sapling_modules() { _sapling_names module; _files }\n"
                "_sapling() {\n"
                "    local group= verb=$words[2]\n"
                "    if (( CURRENT == 2 )); then");
@@ -275,6 +369,9 @@ static void print_zsh(void)
     for (uint32_t i = 0; (command = command_at(i)) != NULL; i++) {
         (void)printf("    '%s %s') _arguments \\\n", group_of(command), command->name);
         each_option(command, zsh_option);
+        if (names_of_operand(command) != NULL) {
+            (void)printf("            '1:name:_sapling_%ss' \\\n", names_of_operand(command));
+        }
         (void)puts("            '*:file:_files' ;;");
     }
     (void)puts("    esac\n}\n"
@@ -306,11 +403,29 @@ static void fish_option(const Command *command, const Option *option)
         (void)fputs("-x -a '", stdout);
         print_choices(option->choices);
         (void)fputs("' ", stdout);
+    } else if (option_names_module(option)) {
+        (void)fputs("-r -a '(sapling module " NODE_NAMES " 2> /dev/null)' ", stdout);
     } else if (option_needs_value(option)) {
         (void)fputs("-x ", stdout);
     }
     /* Double quotes: fish reads ' as little else does, and help has neither " nor $. */
     (void)printf("-d \"%s\"\n", option->help);
+}
+
+/* Names of the node, for the first word behind those of the command. */
+static void fish_names(const Command *command)
+{
+    int words = command->group != NULL ? 3 : 2;
+
+    if (names_of_operand(command) != NULL) {
+        (void)printf("complete -c sapling -n '");
+        if (command->group != NULL) {
+            (void)printf("__fish_seen_subcommand_from %s; and ", command->group);
+        }
+        (void)printf("__fish_seen_subcommand_from %s; and test (count (commandline -opc)) -eq %d' "
+                     "-a '(sapling %s " NODE_NAMES " 2> /dev/null)'\n",
+                     command->name, words, names_of_operand(command));
+    }
 }
 
 static void fish_after(const char *word, int words, const char *name, int name_len)
@@ -339,6 +454,7 @@ static void print_fish(void)
             fish_after(first, 3, command->name + len + 1, (int)strlen(command->name));
             (void)printf(" -d \"%s\"\n", command->summary);
         }
+        fish_names(command);
         each_option(command, fish_option);
     }
 }

@@ -165,6 +165,24 @@ static int confirm_drop(NodeClient *client, const json_t *chosen)
     return ui_confirm(call->ui, false, question);
 }
 
+/* Tells of those that are still there. */
+static int tell_undone(const Ui *ui, const json_t *items)
+{
+    int code = EXIT_DONE;
+    json_t *item;
+    size_t i;
+
+    json_array_foreach(items, i, item)
+    {
+        if (json_is_false(json_object_get(item, "done"))) {
+            code = ui_fail(ui, EXIT_NOT_FOUND, NULL, "dead letter %s of %s: %s",
+                           show_text(item, "id", "-"), show_text(item, "world", "-"),
+                           show_text(item, "error", "it was not done"));
+        }
+    }
+    return code;
+}
+
 static int end_letters(const Call *call, const char *verb, const char *done)
 {
     bool dry_run = call_has(call, OPTION_DRY_RUN);
@@ -185,6 +203,9 @@ static int end_letters(const Call *call, const char *verb, const char *done)
         code = show_line(call->ui, answer.json);
     } else if (code == EXIT_DONE) {
         ui_note(call->ui, "%s %s%s", letters_text(count, text), dry_run ? "would be " : "", done);
+    }
+    if (code == EXIT_DONE) {
+        code = tell_undone(call->ui, json_object_get(answer.json, "items"));
     }
     node_answer_release(&answer);
     json_decref(chosen);

@@ -302,6 +302,18 @@ void table_release(Table *table)
 
 /* ---- Lists ------------------------------------------------------------------------------------- */
 
+/* The path of the next page. */
+static char *page_path(const char *path, uint64_t most, const char *after)
+{
+    char number[UI_TEXT];
+
+    if (path[0] == SHOW_WHOLE[0]) {
+        return strdup(path + 1);
+    }
+    (void)snprintf(number, sizeof number, "%" PRIu64, most < PAGE_MOST ? most : PAGE_MOST);
+    return node_query(node_query(strdup(path), "limit", number), "after", after);
+}
+
 /* Hands on the items of a page. *left counts those that are still wanted. */
 static int take_page(const json_t *items, uint64_t *left, show_fn fn, void *ctx)
 {
@@ -324,16 +336,12 @@ int show_each(NodeClient *client, char *path, uint64_t limit, show_fn fn, void *
 {
     uint64_t left = limit > 0 ? limit : UINT64_MAX;
     char *after = NULL;
-    char most[UI_TEXT];
     int code = path != NULL ? EXIT_DONE : ui_no_memory(client->call->ui);
     bool more = true;
 
     while (code == EXIT_DONE && more && left > 0) {
         NodeAnswer answer = {0};
-        (void)snprintf(most, sizeof most, "%" PRIu64, left < PAGE_MOST ? left : PAGE_MOST);
-        NodeRequest request = {.method = "GET"};
-        request.path = node_query(strdup(path), "limit", most);
-        request.path = node_query(request.path, "after", after);
+        NodeRequest request = {.method = "GET", .path = page_path(path, left, after)};
         code = node_call(client, request, &answer);
         const json_t *items = json_object_get(answer.json, "items");
         const char *next = json_string_value(json_object_get(answer.json, "next"));
@@ -362,7 +370,21 @@ enum { TABLE_ROWS = 1000 }; /* that are shown together */
 typedef struct List {
     Table table;
     uint64_t count;
+    bool names; /* only the first field of each */
 } List;
+
+/* The name of an item on a line, with escapes where it would be more than one. */
+static int print_name(const List *list, const json_t *item)
+{
+    const Ui *ui = list->table.ui;
+    Buf line = {0};
+    int rc = format_text(&line, slice_from_str(show_text(item, list->table.fields->member, "-")));
+
+    rc = rc == SAP_OK ? buf_append_u8(&line, '\n') : rc;
+    bool written = rc == SAP_OK && fwrite(line.data, 1, line.len, stdout) == line.len;
+    buf_release(&line);
+    return rc != SAP_OK ? ui_no_memory(ui) : written ? EXIT_DONE : ui_finish(ui);
+}
 
 static int list_item(void *ctx, json_t *item)
 {
@@ -373,16 +395,20 @@ static int list_item(void *ctx, json_t *item)
     if (ui->json) {
         return show_line(ui, item);
     }
+    if (list->names) {
+        return print_name(list, item);
+    }
     if (table_add(&list->table, item) != SAP_OK) {
         return ui_no_memory(ui);
     }
     return list->count % TABLE_ROWS == 0 ? table_print(&list->table) : EXIT_DONE;
 }
 
-int show_list(NodeClient *client, char *path, const Field *fields, const char *none)
+static int print_list(NodeClient *client, char *path, const Field *fields, const char *none)
 {
     const Ui *ui = client->call->ui;
-    List list = {.table = {.ui = ui, .fields = fields}};
+    List list = {.table = {.ui = ui, .fields = fields},
+                 .names = call_has(client->call, OPTION_NAMES)};
     uint64_t limit = 0;
     int code = call_number(client->call, OPTION_LIMIT, 1, UINT64_MAX - 1, 0, &limit);
 
@@ -402,11 +428,12 @@ int show_list(NodeClient *client, char *path, const Field *fields, const char *n
 
 int show_list_command(const Call *call, char *path, const Field *fields, const char *none)
 {
-    NodeClient client;
-    int code = node_open(call, &client);
+    NodeClient client = {.directory = -1};
+    bool both = call_has(call, OPTION_NAMES) && call->ui->json;
+    int code = both ? call_usage(call, "--names goes without --json") : node_open(call, &client);
 
     if (code == EXIT_DONE) {
-        code = show_list(&client, path, fields, none);
+        code = print_list(&client, path, fields, none);
     } else {
         free(path);
     }

@@ -57,14 +57,14 @@ void table_release(Table *table);
 
 /* Called for each item of a list. EXIT_DONE: go on. */
 typedef int (*show_fn)(void *ctx, json_t *item);
-/* All items of a list of the node, page by page, at most `limit` (0: all). Takes ownership of the path. */
+/* All items of a list of the node, page by page, at most `limit` (0: all). A path whose list has no pages
+ * begins with SHOW_WHOLE. Takes ownership of the path. */
+#define SHOW_WHOLE "!"
 int show_each(NodeClient *client, char *path, uint64_t limit, show_fn fn, void *ctx);
 
-/* Prints a list of the node, at most --limit items, as a table; where there are none, with the note
- * `none`. Takes ownership of the path. */
-int show_list(NodeClient *client, char *path, const Field *fields, const char *none);
-
-/* A whole command that does that: opens the node and closes it. Takes ownership of the path. */
+/* A whole command: prints a list of the node, at most --limit items, as a table, with --names the first field
+ * of each; where there are none, the note `none`. Takes ownership of the path, which is as show_each() has
+ * it. */
 int show_list_command(const Call *call, char *path, const Field *fields, const char *none);
 
 #endif

@@ -76,7 +76,8 @@ int token_create_verb(const Call *call)
 
 int token_list_verb(const Call *call)
 {
-    return show_list_command(call, node_path("/v1/tokens"), token_columns, "there are no tokens");
+    return show_list_command(call, node_path(SHOW_WHOLE "/v1/tokens"), token_columns,
+                             "there are no tokens");
 }
 
 int token_revoke_verb(const Call *call)

@@ -61,8 +61,10 @@ int assign_verb(const Call *call)
     if (code == EXIT_DONE) {
         NodeRequest request = {.method = "PUT", .world = world};
         request.path = node_path("/v1/assignments/%s", world);
-        request.body = json_pack("{s:s, s:I, s:s*}", "worker", worker, "priority",
-                                 (json_int_t)priority, "reason", call_value(call, OPTION_REASON));
+        request.body =
+            json_pack("{s:s, s:o*, s:s*}", "worker", worker, "priority",
+                      call_has(call, OPTION_PRIORITY) ? json_integer((json_int_t)priority) : NULL,
+                      "reason", call_value(call, OPTION_REASON));
         code = command_once(call, request, NULL);
     }
     if (code == EXIT_DONE) {

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/format.h"
 #include "cli/node_commands.h"
 #include "cli/node_common.h"
 
@@ -96,51 +95,14 @@ int world_create_verb(const Call *call)
 
 /* ---- list and show ----------------------------------------------------------------------------- */
 
-static int print_name(void *ctx, json_t *item)
-{
-    const Call *call = (const Call *)ctx;
-    Buf line = {0};
-    int rc = format_text(&line, slice_from_str(show_text(item, "world", "-")));
-
-    rc = rc == SAP_OK ? buf_append_u8(&line, '\n') : rc;
-    bool written = rc == SAP_OK && fwrite(line.data, 1, line.len, stdout) == line.len;
-    buf_release(&line);
-    return rc != SAP_OK ? ui_no_memory(call->ui) : written ? EXIT_DONE : ui_finish(call->ui);
-}
-
-static int list_names(const Call *call, NodeClient *client, char *path)
-{
-    uint64_t limit = 0;
-    int code = call_number(call, OPTION_LIMIT, 1, UINT64_MAX - 1, 0, &limit);
-
-    if (code != EXIT_DONE) {
-        free(path);
-        return code;
-    }
-    return show_each(client, path, limit, print_name, (void *)(uintptr_t)call);
-}
-
 int world_list_verb(const Call *call)
 {
-    NodeClient client;
-    bool names = call_has(call, OPTION_NAMES);
-    int code =
-        names && call->ui->json ? call_usage(call, "--names goes without --json") : EXIT_DONE;
+    char *path = node_query(node_path("/v1/worlds"), "prefix", call_value(call, OPTION_PREFIX));
 
-    if (code != EXIT_DONE) {
-        return code;
-    }
-    code = node_open(call, &client);
-    if (code == EXIT_DONE) {
-        char *path = node_query(node_path("/v1/worlds"), "prefix", call_value(call, OPTION_PREFIX));
-        path = node_query(path, "status", call_value(call, OPTION_STATUS));
-        path = node_query(path, "tag", call_value(call, OPTION_TAG));
-        path = node_query(path, "module", call_value(call, OPTION_MODULE));
-        code = names ? list_names(call, &client, path)
-                     : show_list(&client, path, list_fields, "there are no such worlds");
-    }
-    node_close(&client);
-    return code;
+    path = node_query(path, "status", call_value(call, OPTION_STATUS));
+    path = node_query(path, "tag", call_value(call, OPTION_TAG));
+    path = node_query(path, "module", call_value(call, OPTION_MODULE));
+    return show_list_command(call, path, list_fields, "there are no such worlds");
 }
 
 int world_show_verb(const Call *call)
@@ -150,8 +112,9 @@ int world_show_verb(const Call *call)
 
 int world_outstanding_verb(const Call *call)
 {
-    return show_list_command(call, node_path("/v1/worlds/%s/outstanding", call_operand(call, 0)),
-                             outstanding_fields, "it waits for nothing");
+    return show_list_command(
+        call, node_path(SHOW_WHOLE "/v1/worlds/%s/outstanding", call_operand(call, 0)),
+        outstanding_fields, "it waits for nothing");
 }
 
 /* ---- What an operator does --------------------------------------------------------------------- */

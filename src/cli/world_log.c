@@ -99,6 +99,9 @@ static int append_event(Buf *out, const json_t *entry)
     int rc = buf_printf(out, "%8" JSON_INTEGER_FORMAT "  %s ",
                         json_integer_value(json_object_get(entry, "step")), time);
     rc = rc == SAP_OK ? append_word(out, type) : rc;
+    if (rc == SAP_OK && strcmp(kind, "item") != 0 && strcmp(kind, type) != 0) {
+        rc = append_word(out, kind);
+    }
     for (size_t i = 0; i < sizeof words / sizeof words[0] && rc == SAP_OK; i++) {
         rc = append_word(out, show_text(event, words[i], NULL));
     }

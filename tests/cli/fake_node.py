@@ -26,7 +26,7 @@ def effect(ref):
 LETTERS = [{"world": "hello", "id": f"{n}-00{n}a", "step": n, "seq": f"00{n}a", "name": "refuse", "item_id": f"m{n}",
             "error": "no", "attempts": 1, "time_ms": 1, "body": {"n": n}} for n in (7, 8)]
 TIMER = {"world": "hello", "hash": "ab" * 32, "ref": "remind", "at_ms": 1, "in_ms": 300000, "step": 4, "body": None}
-ENTRIES = [{"step": n, "time_ms": 1700000000000 + n, "kind": "step", "epoch": 1,
+ENTRIES = [{"step": n, "time_ms": 1700000000000 + n, "kind": "item", "epoch": 1,
             "event": {"type": "message", "name": "add", "id": f"m{n}", "body": {"n": n}},
             "changes": [{"key": "n", "value": n}, {"key": {"b64": "/w=="}}],
             "intents": [{"kind": "task", "ref": "charge", "hash": "cd" * 32}], "state_sum": "00"} for n in (1, 2, 3)]

@@ -725,6 +725,39 @@ class Others(NodeCase):
         self.fails(2, "is not a method", "api", "G T", "/x")
         self.fails(2, "BODY is not JSON", "api", "POST", "/x", "{")
 
+    def test_completion_knows_the_names_of_worlds_and_modules(self):
+        self.write("c.bash", self.ok("completion", "bash"))
+
+        def complete(*words, env=self.env):
+            script = (f"source c.bash; COMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}; _sapling; "
+                      "printf '%s\\n' \"${COMPREPLY[@]}\"")
+            result = subprocess.run(["bash", "-c", script], cwd=self.dir, env=env, check=True, capture_output=True,
+                                    text=True, timeout=60)
+            self.assertEqual(result.stderr, "")
+            return [line for line in result.stdout.split("\n") if line]
+
+        self.node.on("GET", "/v1/worlds", lambda r: items(*(
+            world(n) for n in ("hello", "hello again", "order-1", "a\nb") if n.startswith(r.query.get("prefix", "")))))
+        self.assertEqual(complete("sapling", "world", "show", "hel"), ["hello", r"hello\ again"])
+        self.assertEqual(self.one("/v1/worlds").query, {"prefix": "hel", "limit": "100"})
+        self.assertEqual(complete("sapling", "world", "send", "--wait", "--id", "x", "o"), ["order-1"])
+        self.assertEqual(complete("sapling", "effect", "list", r"'hello\ a'"), [r"hello\ again"])
+        self.assertEqual(complete("sapling", "unassign", "o"), ["order-1"])
+        self.assertEqual(complete("sapling", "world", "send", "order-1", "--module", "h"), ["hello"])
+        self.assertEqual(complete("sapling", "module", "show", "h"), ["hello"])
+        self.program("hello.py")
+        self.assertEqual(complete("sapling", "world", "send", "order-1", "--module", "./hel"), ["./hello.py"])
+        self.assertEqual(complete("sapling", "world", "pin", "order-1", "c.b"), ["c.bash"])
+        self.assertEqual(complete("sapling", "world", "send", "--st"), [])
+        nobody = dict(self.env, SAPLING_NODE=self.no_node())
+        self.assertEqual(complete("sapling", "world", "show", "hel", env=nobody), [])
+        silent = self.raw(lambda connection: time.sleep(60))
+        start = time.monotonic()
+        self.assertEqual(complete("sapling", "world", "show", "hel", env=dict(self.env, SAPLING_NODE=silent.address)), [])
+        self.assertLess(time.monotonic() - start, 20)
+        for shell in ("zsh", "fish"):
+            self.assertIn("world list --names" if shell == "fish" else "_sapling_worlds", self.text("completion", shell))
+
     def test_curl_commands_do_the_same(self):
         for args, usual in ((("POST", "/v1/worlds", '{"world":"it\'s","module":"m"}'), "--json"), (("DELETE", "worlds/x"), "-X DELETE"),
                             (("PUT", "assignments/x", '{"worker":"w"}'), "-X PUT --json"), (("GET", "worlds?limit=3&prefix=a"), "'http")):
