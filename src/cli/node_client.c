@@ -41,12 +41,13 @@ static int append_encoded(Buf *out, const char *text)
     return rc;
 }
 
-/* The bytes as a text from malloc(); NULL after a failure, or without memory. Releases the buffer. */
-static char *finish_text(Buf *buf, int rc)
+char *node_text(Buf *buf, int rc)
 {
-    char *text =
-        rc == SAP_OK ? strndup(buf->len > 0 ? (const char *)buf->data : "", buf->len) : NULL;
+    char *text = NULL;
 
+    if (rc == SAP_OK && buf_append_u8(buf, 0) == SAP_OK) {
+        text = strdup((const char *)buf->data);
+    }
     buf_release(buf);
     return text;
 }
@@ -57,7 +58,7 @@ static char *body_text(const json_t *body)
     Buf text = {0};
     int rc = json_write(&text, body);
 
-    return finish_text(&text, rc);
+    return node_text(&text, rc);
 }
 
 char *node_path(const char *format, ...)
@@ -77,7 +78,7 @@ char *node_path(const char *format, ...)
         }
     }
     va_end(args);
-    return finish_text(&path, rc);
+    return node_text(&path, rc);
 }
 
 char *node_query(char *path, const char *name, const char *value)
@@ -90,7 +91,7 @@ char *node_query(char *path, const char *name, const char *value)
     int rc = buf_printf(&longer, "%s%c%s=", path, strchr(path, '?') != NULL ? '&' : '?', name);
     rc = rc == SAP_OK ? append_encoded(&longer, value) : rc;
     free(path);
-    return finish_text(&longer, rc);
+    return node_text(&longer, rc);
 }
 
 bool node_make_key(char key[NODE_KEY])
@@ -359,7 +360,7 @@ static bool connection_broke(const Exchange *exchange)
            exchange->code == CURLE_SEND_ERROR || exchange->code == CURLE_PARTIAL_FILE;
 }
 
-static void pause_ms(uint64_t ms)
+void node_pause(uint64_t ms)
 {
     struct timespec time = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000};
 
@@ -367,7 +368,7 @@ static void pause_ms(uint64_t ms)
     }
 }
 
-static uint64_t milliseconds(void)
+uint64_t node_clock_ms(void)
 {
     return clock_mono_ns(NULL) / 1000000;
 }
@@ -375,12 +376,12 @@ static uint64_t milliseconds(void)
 /* Sends the request until it has an answer that is final. False: no memory. */
 static bool exchange_all(Exchange *exchange)
 {
-    uint64_t start_ms = milliseconds();
+    uint64_t start_ms = node_clock_ms();
     uint64_t most_ms = exchange->client->give_up_ms + exchange->request->wait_ms;
     uint32_t lost = 0;
 
     for (;;) {
-        uint64_t gone_ms = milliseconds() - start_ms;
+        uint64_t gone_ms = node_clock_ms() - start_ms;
         uint64_t left_ms = gone_ms < most_ms ? most_ms - gone_ms : 1;
         if (!exchange_once(exchange, left_ms)) {
             return false;
@@ -388,7 +389,7 @@ static bool exchange_all(Exchange *exchange)
         /* A node that went away may be back in a moment. */
         bool again =
             connection_broke(exchange) || (lost > 0 && exchange->code == CURLE_COULDNT_CONNECT);
-        uint64_t wait_ms = LOST_PAUSE_MS << lost;
+        uint64_t wait_ms = (uint64_t)LOST_PAUSE_MS << lost;
         if (again) {
             lost++;
             again = lost <= LOST_MOST;
@@ -398,10 +399,10 @@ static bool exchange_all(Exchange *exchange)
             again = true;
             wait_ms = exchange->busy_ms > 0 ? exchange->busy_ms : BUSY_PAUSE_MS;
         }
-        if (!again || milliseconds() - start_ms + wait_ms >= most_ms) {
+        if (!again || node_clock_ms() - start_ms + wait_ms >= most_ms) {
             return true;
         }
-        pause_ms(wait_ms);
+        node_pause(wait_ms);
     }
 }
 
@@ -727,5 +728,5 @@ char *node_curl_command(const NodeClient *client, const NodeRequest *request)
     rc = rc == SAP_OK ? append_quoted(&out, url) : rc;
     free(body);
     free(url);
-    return finish_text(&out, rc);
+    return node_text(&out, rc);
 }

@@ -68,8 +68,16 @@ char *node_path(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * be NULL and is so again. */
 char *node_query(char *path, const char *name, const char *value);
 
+/* The bytes of the buffer, which it releases, as a text from malloc(); NULL if rc is not SAP_OK, or without
+ * memory. */
+char *node_text(Buf *buf, int rc);
+
 /* A key that nobody else uses. False: no randomness. */
 bool node_make_key(char key[NODE_KEY]);
+
+/* Milliseconds that pass, of which only differences mean something; and waiting for some. */
+uint64_t node_clock_ms(void);
+void node_pause(uint64_t ms);
 
 /* The command for a shell that sends the request by curl; NULL: no memory. Borrows the request. */
 char *node_curl_command(const NodeClient *client, const NodeRequest *request);

@@ -272,12 +272,12 @@ int table_print(Table *table)
 {
     Buf lines = {0};
     int rc = SAP_OK;
-    const char *cell = (const char *)table->cells.data;
-    const char *end = cell + table->cells.len;
 
     if (table->cells.len == 0) {
         return EXIT_DONE;
     }
+    const char *cell = (const char *)table->cells.data;
+    const char *end = cell + table->cells.len;
     for (size_t i = 0; table->fields[i].head != NULL && !table->headed && rc == SAP_OK; i++) {
         rc = append_cell(&lines, table, i, table->fields[i].head);
     }

@@ -112,8 +112,7 @@ static int read_path(const Call *call, char **path_out)
         rc = c <= ' ' || c > '~' || c == '#' ? buf_printf(&path, "%%%02X", c)
                                              : buf_append_u8(&path, c);
     }
-    *path_out = rc == SAP_OK ? strndup((const char *)path.data, path.len) : NULL;
-    buf_release(&path);
+    *path_out = node_text(&path, rc);
     return *path_out != NULL ? EXIT_DONE : ui_no_memory(call->ui);
 }
 

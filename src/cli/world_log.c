@@ -226,8 +226,7 @@ static int follow_log(Log *log)
         uint64_t before = log->shown;
         code = ui_finish(log->call->ui);
         if (code == EXIT_DONE && !more) {
-            struct timespec pause = {(time_t)(pause_ms / 1000), (long)(pause_ms % 1000) * 1000000};
-            (void)nanosleep(&pause, NULL);
+            node_pause(pause_ms);
         }
         log->left = UINT64_MAX;
         code = code == EXIT_DONE ? print_page(log, &more) : code;

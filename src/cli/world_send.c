@@ -10,18 +10,13 @@
 #include "cli/interrupt.h"
 #include "cli/node_commands.h"
 #include "cli/node_common.h"
-#include "common/clock.h"
 
 enum {
     WAIT_MS = 30000,       /* of --wait without a time */
     WAIT_SLICE_MS = 20000, /* that a node is asked to wait at once */
+    PAUSE_MS = 100,        /* where it did not wait */
 };
 #define WAIT_MOST_MS UINT64_C(86400000)
-
-static uint64_t now_ms(void)
-{
-    return clock_mono_ns(NULL) / 1000000;
-}
 
 /* ---- send -------------------------------------------------------------------------------------- */
 
@@ -136,12 +131,12 @@ static int wait_is_over(const Send *send)
 static int send_and_wait(const Send *send, NodeClient *client)
 {
     const Ui *ui = send->call->ui;
-    uint64_t end_ms = now_ms() + send->wait_ms;
+    uint64_t end_ms = node_clock_ms() + send->wait_ms;
     int code = EXIT_DONE;
 
     for (;;) {
         NodeAnswer answer = {0};
-        uint64_t now = now_ms();
+        uint64_t now = node_clock_ms();
         uint64_t left_ms = now < end_ms ? end_ms - now : 1;
         code = node_call(client,
                          message_request(send, left_ms < WAIT_SLICE_MS ? left_ms : WAIT_SLICE_MS),
@@ -158,9 +153,12 @@ static int send_and_wait(const Send *send, NodeClient *client)
         if (status != 202) {
             return code;
         }
-        if (now_ms() >= end_ms) {
+        /* A node that is asked to wait does; one that does not is not asked all the time. */
+        uint64_t pause_ms = node_clock_ms() < now + PAUSE_MS ? PAUSE_MS : 0;
+        if (node_clock_ms() + pause_ms >= end_ms) {
             return wait_is_over(send);
         }
+        node_pause(pause_ms);
     }
 }
 
@@ -282,14 +280,14 @@ int world_result_verb(const Call *call)
     uint64_t wait_ms = 0;
     NodeClient client = {.directory = -1};
     int code = call_duration(call, OPTION_WAIT, 1, WAIT_MOST_MS, waits ? WAIT_MS : 0, &wait_ms);
-    uint64_t end_ms = now_ms() + wait_ms;
+    uint64_t end_ms = node_clock_ms() + wait_ms;
     bool more = true;
 
     code = code == EXIT_DONE ? node_open(call, &client) : code;
     while (code == EXIT_DONE && more) {
         NodeAnswer answer = {0};
         char wait[UI_TEXT];
-        uint64_t now = now_ms();
+        uint64_t now = node_clock_ms();
         uint64_t left_ms = now < end_ms ? end_ms - now : 0;
         NodeRequest request = {.method = "GET", .world = world};
         request.wait_ms = left_ms < WAIT_SLICE_MS ? left_ms : WAIT_SLICE_MS;
@@ -297,7 +295,10 @@ int world_result_verb(const Call *call)
         request.path = node_query(node_path("/v1/worlds/%s/result", world), "wait",
                                   request.wait_ms > 0 ? wait : NULL);
         code = node_call(&client, request, &answer);
-        more = code == EXIT_DONE && answer.status == 204 && now_ms() < end_ms;
+        more = code == EXIT_DONE && answer.status == 204 && node_clock_ms() + PAUSE_MS < end_ms;
+        if (more && node_clock_ms() < now + PAUSE_MS) {
+            node_pause(PAUSE_MS);
+        }
         if (code == EXIT_DONE && !more) {
             code =
                 answer.status == 204 ? no_result_yet(call, wait_ms) : print_result(call, &answer);
