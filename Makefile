@@ -83,6 +83,7 @@ include mk/install.mk
 include mk/wasm.mk
 include mk/amalgamation.mk
 include mk/model.mk
+include mk/python.mk
 -include mk/bench.mk
 -include mk/wal_bench.mk
 -include mk/codec_bench.mk

@@ -11,7 +11,7 @@ SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "s
 MAKEFILE = """\
 test-build:
 \t@echo built "$(QUICK)"
-check asan cli-test tsan fuzz-smoke check-nothreads leak-check schema-check tools-test amalgamation-check \
+check asan cli-test tsan fuzz-smoke check-nothreads leak-check schema-check tools-test python-test amalgamation-check \
 wasm-check check-examples check-clang:
 \t@echo "$@: 3 passed, 0 failed"
 %:

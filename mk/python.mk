@@ -1,0 +1,6 @@
+# The Python package, and the example worlds.
+
+.PHONY: python-test
+
+python-test: ## Run the tests of the Python package and of the example worlds
+	$(Q)CC='$(CC)' $(PYTHON) tests/python/run.py --jobs $(JOBS) $(T)
