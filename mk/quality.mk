@@ -7,7 +7,7 @@ SHELLCHECK   ?= shellcheck
 
 LINT_SRCS   := $(sort $(wildcard src/*/*.c))
 FORMAT_SRCS  = $(sort $(shell find src include tests tools examples bench -name '*.[ch]' 2>/dev/null))
-SHELL_SRCS  := $(wildcard script/* .ci/run tools/*.sh tests/tools/*.sh)
+SHELL_SRCS  := $(wildcard script/* .ci/run tools/*.sh tests/tools/*.sh examples/worlds/*.sh)
 
 .PHONY: lint lint-tidy lint-cppcheck lint-shell format format-check tidy tidy-test docs-test tools-test repro-check
 

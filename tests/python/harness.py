@@ -130,7 +130,9 @@ class Program:
         self._pending = b""
 
     def write(self, line):
-        data = line if isinstance(line, bytes) else (json.dumps(line) + "\n").encode()
+        if not isinstance(line, bytes):  # in the node's form
+            line = (json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n").encode()
+        data = line
         while data:
             data = data[self.process.stdin.write(data):]
 

@@ -13,9 +13,10 @@ import time
 import unittest
 
 import client_test
+import examples_test
 import program_test
 
-MODULES = (program_test, client_test)
+MODULES = (program_test, client_test, examples_test)
 SLOW_SECONDS = 10
 
 
