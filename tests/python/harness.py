@@ -19,15 +19,15 @@ PACKAGE = os.path.join(ROOT, "clients", "python")
 EXAMPLES = os.path.join(ROOT, "examples", "worlds")
 ANSWER_SECONDS = 30
 
-EVENT_TYPES = ("create", "message", "receipt", "timer", "query", "cancel", "forked", "migrate", "task")
+EVENT_TYPES = ("create", "message", "receipt", "timer", "query", "cancel", "task")
 EVENT_TEXTS = ("id", "world", "type", "name", "ref", "status", "code", "from", "message_id", "correlation_id",
                "reply_to", "key", "random")
 EVENT_FIELDS = (*EVENT_TEXTS, "v", "body", "now", "attempt", "timeout_ms", "state")
 ANSWER_FIELDS = ("id", "put", "del", "reply", "done", "failed", "tags", "do")
 INTENTS = {  # the field that says what it is, and those that may stand beside it
     "task": ("args", "ref", "retry"), "effect": ("ref", "params", "retry"),
-    "timer": ("after", "at", "body"), "cancel": (), "send": ("name", "body", "ref", "id", "create", "retry"),
-    "ask": ("name", "body", "ref", "timeout", "create"), "reply": ("body",),
+    "timer": ("after", "at", "body"), "cancel": (), "send": ("name", "body", "id"),
+    "ask": ("name", "body", "ref", "timeout"), "reply": ("body",),
 }
 DURATION = re.compile(r"\d{1,12}(ms|s|m|h|d)")
 

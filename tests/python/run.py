@@ -15,8 +15,9 @@ import unittest
 import client_test
 import examples_test
 import program_test
+import protocol_test
 
-MODULES = (program_test, client_test, examples_test)
+MODULES = (program_test, client_test, examples_test, protocol_test)
 SLOW_SECONDS = 10
 
 

@@ -66,7 +66,7 @@ class Fail(Exception):
     letter. In a task: with `retry` it is tried again, otherwise its receipt is an error with `code`.
     """
 
-    def __init__(self, message, retry=False, code="failed"):
+    def __init__(self, message, retry=False, code="task_failed"):
         super().__init__(str(message))
         self.message = str(message)
         self.retry = bool(retry)

@@ -52,7 +52,7 @@ class _Call:
 class Event(_Call):
     """One event of a world, and the answer to it.
 
-    type      "message", "create", "receipt", "timer", "query", "cancel", "forked"
+    type      "message", "create", "receipt", "timer", "query", "cancel"
     name      of a message or query
     ref       of a receipt or timer: what this world called it
     from_world  the world that sent it; "" if it came from outside
@@ -190,35 +190,31 @@ class Event(_Call):
         """Cancels what was asked for under this ref, effect, task, timer or ask: its event does not come."""
         self._intent({"cancel": values.name_of(ref, "the ref")})
 
-    def send(self, world, name="", body=None, **more):
-        """Sends a message to another world. create="MODULE" makes the world if there is none."""
-        self._message("send", world, name, body, more, ("ref", "id", "create", "retry"))
+    def send(self, world, name="", body=None, id=None):  # pylint: disable=redefined-builtin
+        """Sends a message to another world. With an id it is sent once, however often that is asked for."""
+        intent = self._message("send", world, name, body)
+        if id is not None:
+            intent["id"] = values.text_of(id, "id")
+        self._intent(intent)
 
-    def ask(self, world, name="", body=None, ref=None, **more):
+    def ask(self, world, name="", body=None, *, ref, timeout=None):
         """Sends a message to another world and waits for its reply: a receipt with this ref.
 
         timeout="30s" says how long; then the receipt's status is "timeout".
         """
-        if ref is None:
-            raise TypeError("ask() needs a ref: the reply is a receipt with that ref")
-        self._message("ask", world, name, body, {"ref": ref, **more}, ("ref", "timeout", "create"))
+        intent = self._message("ask", world, name, body)
+        if timeout is not None:
+            intent["timeout"] = values.duration(timeout, "timeout")
+        self._intent({**intent, "ref": values.name_of(ref, "ref")})
 
-    def _message(self, verb, world, name, body, more, known):
-        for option in more:
-            if option not in known:
-                raise TypeError(f"{verb}() has no option {option!r}: there are {', '.join(known)}")
+    @staticmethod
+    def _message(verb, world, name, body):
         intent = {verb: values.name_of(world, "the name of a world")}
         if values.name_of(name, "the name of a message", empty=True):
             intent["name"] = name
         if body is not None:
             intent["body"] = _sized(body, f"the body for {world}")
-        if more.get("id") is not None:
-            intent["id"] = values.text_of(more["id"], "id")
-        if more.get("create") is not None:
-            intent["create"] = values.name_of(more["create"], "create")
-        if more.get("timeout") is not None:
-            intent["timeout"] = values.duration(more["timeout"], "timeout")
-        self._intent(intent, more.get("ref"), more.get("retry"))
+        return intent
 
     def _intent(self, intent, ref=None, retry=None):
         self._writing(next(iter(intent)))
@@ -292,7 +288,7 @@ class Task(_Call):
         self._check_open()
         self._beat(values.wire_of(value, "beat"))
 
-    def fail(self, message, retry=True, code="failed"):
+    def fail(self, message, retry=True, code="task_failed"):
         """Ends the task: it is tried again, or with retry=False its receipt is an error with this code."""
         raise Fail(message, retry, code)
 

@@ -197,7 +197,10 @@ class Program:
                 answer = self._answer_task(line, wire)
             else:
                 answer = self._answer_event(line, wire)
-            return values.dump({"id": ident, **answer})
+            text = values.dump({"id": ident, **answer})
+            if len(text) >= values.MAX_LINE:
+                raise Fail(f"the answer has {len(text)} bytes, more than {values.MAX_LINE}", retry=True)
+            return text
         except (NodeGone, Broken, KeyboardInterrupt):
             raise
         except BaseException as error:  # pylint: disable=broad-except

@@ -149,8 +149,8 @@ class State(MutableMapping):
 
     def _check_new_key(self, key):
         size = len(values.text_of(self._check_key(key), "a key of the state").encode())
-        if not key:
-            raise ValueError("a key of the state is empty")
+        if not key or "\0" in key:
+            raise ValueError(f"a key of the state is empty, or has a NUL: {key!r}")
         if size > values.MAX_KEY:
             raise ValueError(f"a key of the state has {size} bytes, more than {values.MAX_KEY}: {key[:40]!r}...")
         if key.startswith("$"):

@@ -17,6 +17,7 @@ MAX_DEPTH = 60        # the node's limit is 64, and a value is within a line
 MAX_KEY = 900         # bytes of a key of a world's state
 MAX_VALUE = 64 * 1024  # bytes of a row, of the arguments of an effect, of what a timer brings
 MAX_NAME = 128        # bytes of the name of a world, a module, an event
+MAX_LINE = 8 << 20    # bytes of a line that a program writes
 MAX_INT = 2 ** 63 - 1
 
 _UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
@@ -77,6 +78,8 @@ def _wire_object(value, where, above):
     for key, item in value.items():
         if not isinstance(key, str):
             raise TypeError(f"{where}: the key {key!r} is not text: use {str(key)!r}")
+        if "\0" in key:
+            raise ValueError(f"{where}: the key {key!r} has a NUL, which no name of a field may have")
         made[text_of(key, f"a key of {where}")] = _wire(item, f"{where}[{key!r}]", above)
     if _is_bytes(made) and _bytes_of(made) is None:
         raise ValueError(f"{where}: an object that has only \"b64\" means bytes, and this is not Base64")
@@ -113,6 +116,8 @@ def name_of(value, where, empty=False):
         raise ValueError(f"{where} is empty")
     if len(text.encode()) > MAX_NAME:
         raise ValueError(f"{where} has more than {MAX_NAME} bytes: {text[:40]!r}...")
+    if "\0" in text:
+        raise ValueError(f"{where} has a NUL: {text!r}")
     return text
 
 
