@@ -4,11 +4,12 @@ PREFIX     ?= /usr/local
 LIBDIR     ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR     ?= $(PREFIX)/share/man
+PYTHONDIR  ?= $(PREFIX)/share/sapling/python
 INSTALL    ?= install
 
 .PHONY: install install-check headers-check
 
-install: all ## Install libraries, headers, pkg-config files, the commands and their man pages under DESTDIR PREFIX
+install: all ## Install libraries, headers, pkg-config files, the commands, their man pages and the Python package under DESTDIR PREFIX
 	$(INSTALL) -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)/sapling
 	$(INSTALL) -m 644 build/libsapling.a $(DESTDIR)$(LIBDIR)/libsapling.a
 	$(INSTALL) -m 755 build/libsapling.so $(DESTDIR)$(LIBDIR)/libsapling.so.$(VERSION)
@@ -26,6 +27,8 @@ install: all ## Install libraries, headers, pkg-config files, the commands and t
 	$(INSTALL) -m 755 build/sapling $(DESTDIR)$(PREFIX)/bin/sapling
 	$(INSTALL) -m 755 build/schema_diff $(DESTDIR)$(PREFIX)/bin/schema_diff
 	$(INSTALL) -m 644 man/sapling.1 man/schema_diff.1 $(DESTDIR)$(MANDIR)/man1/
+	$(INSTALL) -d $(DESTDIR)$(PYTHONDIR)/sapling
+	$(INSTALL) -m 644 $(sort $(wildcard clients/python/sapling/*.py)) $(DESTDIR)$(PYTHONDIR)/sapling/
 
 headers-check: ## Compile the public headers alone and in pairs, as C and C++
 	$(Q)CC='$(CC)' CXX='$(CXX)' sh tests/tools/headers_check.sh include

@@ -69,4 +69,10 @@ if ! "$root$prefix/bin/schema_diff" "$tree/schemas/wit" "$tree/schemas/wit" >/de
     echo "schema_diff does not run, or its man page is missing"
     exit 1
 fi
-echo "sapling $version: shared and static programs of both libraries, with and without short names, run"
+answer=$(echo '{"v":1,"id":"1","world":"stock","type":"message","name":"fill","body":{"item":"a","count":2},"state":{}}' |
+    PYTHONPATH="$root$prefix/share/sapling/python" python3 "$tree/examples/worlds/stock.py")
+if [ "$answer" != '{"id":"1","put":{"count/a":2},"reply":{"count":2}}' ]; then
+    echo "a world with the installed Python package answers '$answer'"
+    exit 1
+fi
+echo "sapling $version: shared and static programs of both libraries, with and without short names, and a world in Python run"

@@ -15,9 +15,9 @@ import tempfile
 import time
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
-PACKAGE = os.path.join(ROOT, "clients", "python")
+PACKAGE = os.environ.get("SAPLING_PYTHON") or os.path.join(ROOT, "clients", "python")
 EXAMPLES = os.path.join(ROOT, "examples", "worlds")
-ANSWER_SECONDS = 30
+ANSWER_SECONDS = float(os.environ.get("SAPLING_ANSWER_SECONDS") or 30)
 
 EVENT_TYPES = ("create", "message", "receipt", "timer", "query", "cancel", "task")
 EVENT_TEXTS = ("id", "world", "type", "name", "ref", "status", "code", "from", "message_id", "correlation_id",

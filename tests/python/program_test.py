@@ -5,10 +5,15 @@ import signal
 import sys
 import tempfile
 import textwrap
+import threading
 import time
 import unittest
 
 import harness
+
+sys.path.insert(0, harness.PACKAGE)
+
+from sapling import program  # noqa: E402
 
 PRELUDE = "from sapling import *\nimport sapling, sys, os, time, threading\n"
 
@@ -484,12 +489,22 @@ class ProgramTest(unittest.TestCase):
             @handler
             def h(e):
                 found = []
-                threads = [threading.Thread(target=lambda i=i: found.append(e.state[f"k{i}"])) for i in range(8)]
+                ask = e.state._ask
+                def slow(keys, prefix):  # the first one takes long: the others must not begin meanwhile
+                    begun.append(1)
+                    time.sleep(0.2 if len(begun) == 1 else 0)
+                    return ask(keys, prefix)
+                begun = []
+                e.state._ask = slow
+                def read(i): found.append(e.state[f"k{i}"])
+                threads = [threading.Thread(target=read, args=(i,)) for i in range(8)]
                 [t.start() for t in threads]
+                time.sleep(0.1)
+                at_once = len(begun)
                 [t.join() for t in threads]
-                return sorted(found)
+                return [sorted(found), at_once]
             """, state={f"k{i}": i for i in range(8)}, ask=True)
-        self.assertEqual(world.message()["reply"], list(range(8)))
+        self.assertEqual(world.message()["reply"], [list(range(8)), 1])
 
     # ---- which handler ----
 
@@ -570,6 +585,29 @@ class ProgramTest(unittest.TestCase):
         self.assertEqual(answer, {"ok": ["charge", "k1", [1], "w-1", 2, 1.5]})
         self.assertEqual(world.beats, [{"done": 1}] + ["x" * 5000] * 20 + [None])
         self.assertEqual(world.event("task", name="other"), {"ok": {"b64": "Ynl0ZXM="}})
+
+    def test_threads_write_one_line_at_a_time(self):
+        read, write = os.pipe()
+        wire = program.Wire(os.open(os.devnull, os.O_RDONLY), write)
+        real = os.write
+
+        def halves(descriptor, data):  # what a full pipe makes of a write
+            done = real(descriptor, bytes(data[:max(1, len(data) // 2)]))
+            time.sleep(0.001)
+            return done
+        threads = [threading.Thread(target=wire.write, args=(letter * 100,)) for letter in "abcdefgh"]
+        program.os.write = halves
+        try:
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        finally:
+            program.os.write = real
+        lines = os.read(read, 1 << 16).decode().splitlines()
+        self.assertEqual(sorted(lines), [letter * 100 for letter in "abcdefgh"])
+        wire.close()
+        os.close(read)
 
     def test_a_task_that_fails_says_how(self):
         world = self.start("""

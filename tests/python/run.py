@@ -14,10 +14,12 @@ import unittest
 
 import client_test
 import examples_test
+import pages_test
+import planted_test
 import program_test
 import protocol_test
 
-MODULES = (program_test, client_test, examples_test, protocol_test)
+MODULES = (planted_test, program_test, client_test, examples_test, protocol_test, pages_test)
 SLOW_SECONDS = 10
 
 
