@@ -3,6 +3,7 @@ import inspect
 import os
 import re
 import sys
+import textwrap
 import unittest
 
 import harness
@@ -35,7 +36,7 @@ class PagesTest(unittest.TestCase):
         for directory in ("docs/reference", "docs/tutorial", "docs/howto", "docs/explanation"):
             for name in sorted(os.listdir(os.path.join(harness.ROOT, directory))):
                 for text in programs_of(f"{directory}/{name}"):
-                    compile(text, f"{directory}/{name}", "exec")
+                    compile(textwrap.dedent(text), f"{directory}/{name}", "exec")
                     count += 1
         self.assertGreaterEqual(count, 4)
 

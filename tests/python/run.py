@@ -18,8 +18,9 @@ import pages_test
 import planted_test
 import program_test
 import protocol_test
+import tutorial_test
 
-MODULES = (planted_test, program_test, client_test, examples_test, protocol_test, pages_test)
+MODULES = (planted_test, program_test, client_test, examples_test, protocol_test, pages_test, tutorial_test)
 SLOW_SECONDS = 10
 
 
