@@ -374,6 +374,11 @@ class ProgramTest(unittest.TestCase):
         self.assertEqual(answer["reply"], [["dict", "float", "list", "new", "read", "same"], 6, False, False, None,
                                            [["list", [1, 4]]]])
 
+    def test_a_state_can_be_emptied_and_compared(self):
+        world = self.start("@handler\ndef h(e):\n    e.state.clear()\n    e.state['n'] = 1\n    return e.state == {'n': 1}\n",
+                           state={"a": 1, "n": 1, "b": 2})
+        self.assertEqual(world.message(), {"del": ["a", "b"], "reply": True})
+
     def test_bytes_come_and_go_as_bytes(self):
         world = self.start("""
             @handler
@@ -460,6 +465,18 @@ class ProgramTest(unittest.TestCase):
         self.assertEqual(first, self.start(text).message()["reply"])
         self.assertEqual(first[0], 1_700_000_000_000)
         self.assertTrue(0 <= first[1] < 1)
+
+    def test_a_process_that_a_handler_forks_answers_nothing(self):
+        world = self.start("""
+            @handler
+            def h(e):
+                if e.body == "fork":
+                    e.state["child"] = os.fork() == 0
+                return e.body
+            """)
+        self.assertEqual(world.message("fork")["put"], {"child": False})
+        for body in range(20):
+            self.assertEqual(world.message(body), {"reply": body})
 
     def test_a_thread_that_outlives_its_event_cannot_write_into_the_next(self):
         world = self.start("""

@@ -19,6 +19,7 @@ from .errors import NoNode, NotYet, SaplingError, Unavailable, error_of
 _ONE_WAIT_MS = 20_000  # of one request that waits; longer waits are several requests
 _RETRIED = (429, 503)
 _PAGE = 1000
+_NO_KEY = object()  # of a request that changes nothing
 
 
 class _SocketConnection(http.client.HTTPConnection):
@@ -173,7 +174,7 @@ class Client:
         elif method in ("POST", "PUT"):
             content = b"{}"
             headers["Content-Type"] = "application/json"
-        if method != "GET":
+        if method != "GET" and key is not _NO_KEY:
             headers["Idempotency-Key"] = key or uuid.uuid4().hex
         until = time.monotonic() + self._retry_for
         pause = 0.05
@@ -340,7 +341,7 @@ class Client:
         """Asks the handler without changing the world: its reply."""
         request = {"name": name, **_body(body)}
         answer = self.request("POST", _path("worlds", world, "query"), request,
-                              query={"strong": 1} if strong else None)[1]
+                              query={"strong": 1} if strong else None, key=_NO_KEY)[1]
         return _value(answer or {}, "reply")
 
     def result(self, world, *, wait="0s"):

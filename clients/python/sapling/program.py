@@ -80,7 +80,8 @@ def take_streams():
     their place, also in processes that it starts."""
     global _taken
     if _taken is None:
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
         _taken = Wire(os.dup(0), os.dup(1))
         os.dup2(2, 1)
         nothing = os.open(os.devnull, os.O_RDONLY)
@@ -171,11 +172,15 @@ class Program:
                       "Here it reads events, one line of JSON each, until Ctrl-D.", file=sys.stderr)
             wire = take_streams()
         try:
+            process = os.getpid()
             while True:
                 line = wire.read()
                 if line is None:
                     return
-                wire.write(self.answer_of(line, wire))
+                answer = self.answer_of(line, wire)
+                if os.getpid() != process:  # a handler has called fork(): the answer is the parent's
+                    os._exit(0)
+                wire.write(answer)
         except NodeGone:
             return
         except KeyboardInterrupt:

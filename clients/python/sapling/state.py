@@ -109,6 +109,10 @@ class State(MutableMapping):
         self._put.pop(key, None)
         self._deleted.add(key)
 
+    def clear(self):
+        for key in list(self):
+            del self[key]
+
     def changes(self):
         """What the answer says: {key: JSON}, [key]. Nothing can be changed after this."""
         put = {}

@@ -147,14 +147,19 @@ def value_of(wire):
     return {key: value_of(item) for key, item in wire.items()}
 
 
+_DUMP = json.JSONEncoder(ensure_ascii=True, allow_nan=False, check_circular=False, separators=(",", ":"))
+_CANONICAL = json.JSONEncoder(ensure_ascii=True, allow_nan=False, check_circular=False, separators=(",", ":"),
+                              sort_keys=True)
+
+
 def dump(wire):
     """One line of JSON, without the newline."""
-    return json.dumps(wire, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return _DUMP.encode(wire)
 
 
 def canonical(wire):
     """The same for equal values; different for 1, 1.0 and True."""
-    return json.dumps(wire, ensure_ascii=True, allow_nan=False, separators=(",", ":"), sort_keys=True)
+    return _CANONICAL.encode(wire)
 
 
 def milliseconds(value, where):
