@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
-"""An order: reserves its goods at another world, charges a card outside, and gives up after a quarter of an hour.
+"""An order: reserves its goods at another world, charges a card outside, and gives up after a
+quarter of an hour.
 
     sapling world send order-1 place '{"item":"lamp","card":"4111"}' --module exec:./order.py --wait
 
-The goods are those of the world "stock" (stock.py). The program may be given the address of a bank, as in
-'exec:./order.py http://127.0.0.1:8000/charge'; without one it pretends to have charged the card.
+The goods are those of the world "stock" (stock.py). The program may be given the address of a bank,
+as in 'exec:./order.py http://127.0.0.1:8000/charge'; without one it pretends to have charged the
+card.
 
-The charge is a task: code that may take long, fail and be tried again. It runs outside the world, and its receipt
-comes back as an event. Whoever placed the order hears what became of it when it is settled, in a later step.
+The charge is a task: code that may take long, fail and be tried again. It runs outside the world,
+and its receipt comes back as an event. Whoever placed the order hears what became of it when it is
+settled, in a later step.
 """
 import sys
 import urllib.request
@@ -21,7 +24,8 @@ def place(e):
         e.fail(f"the order is {e.state['status']} already")
     e.state.update(status="open", item=e.body["item"], card=e.body["card"], caller=e.reply_to)
     e.tag("status", "open")
-    e.ask("stock", "reserve", {"item": e.body["item"], "order": e.world}, ref="reserve", timeout="30s")
+    goods = {"item": e.body["item"], "order": e.world}
+    e.ask("stock", "reserve", goods, ref="reserve", timeout="30s")
     e.timer("give-up", after="15m")
 
 

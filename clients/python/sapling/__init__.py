@@ -1,4 +1,5 @@
-"""Sapling for Python: worlds, tasks, and a client of a node. Standard library only, Python 3.9 or newer.
+"""Sapling for Python: worlds, tasks, and a client of a node. Standard library only, Python 3.9 or
+newer.
 
 A world is a durable object: a name, its own small database, a handler, one message at a time.
 
@@ -20,8 +21,8 @@ From a program of its own:
     node = sapling.Client()
     node.send("hello", body={"n": 1}, wait="5s")
 """
-from .errors import (BadRequest, Busy, Conflict, Fail, HandlerFailed, NoNode, NotAllowed, NotFound, NotYet,
-                     SaplingError, Unavailable)
+from .errors import (BadRequest, Busy, Conflict, Fail, HandlerFailed, NoNode, NotAllowed, NotFound,
+                     NotYet, SaplingError, Unavailable)
 from .event import Event, Task
 from .program import Program, handler, run, task
 from .state import State
@@ -30,13 +31,13 @@ from .values import Cbor
 
 
 def __getattr__(name):
-    # Programs of worlds are started often and need no client, whose modules take longer to load than the rest.
+    # Programs of worlds are started often and need no client, whose modules take long to load.
     if name == "Client":
         from .client import Client  # pylint: disable=import-outside-toplevel
         return Client
     raise AttributeError(f"module 'sapling' has no attribute {name!r}")
 
 
-__all__ = ["handler", "task", "run", "Program", "Event", "Task", "State", "Cbor", "Fail", "Client", "SaplingError",
-           "BadRequest", "Busy", "Conflict", "HandlerFailed", "NoNode", "NotAllowed", "NotFound", "NotYet",
-           "Unavailable"]
+__all__ = ["handler", "task", "run", "Program", "Event", "Task", "State", "Cbor", "Fail", "Client",
+           "SaplingError", "BadRequest", "Busy", "Conflict", "HandlerFailed", "NoNode",
+           "NotAllowed", "NotFound", "NotYet", "Unavailable"]

@@ -1,8 +1,8 @@
 """A client of a node's HTTP API.
 
-Requests that change something carry an idempotency key, made here unless one is given, so that they can be
-repeated: when the connection is lost, or the node is busy or starting again, the client asks again with the
-same key, and what was asked for happens once.
+Requests that change something carry an idempotency key, made here unless one is given, so that they
+can be repeated: when the connection is lost, or the node is busy or starting again, the client asks
+again with the same key, and what was asked for happens once.
 """
 import http.client
 import json
@@ -43,7 +43,8 @@ class _SocketConnection(http.client.HTTPConnection):
 class Client:
     """A node, found as the sapling command finds it. May be used by any number of threads.
 
-    address      "127.0.0.1:7227"; without it SAPLING_NODE, the default address, or the only node there is
+    address      "127.0.0.1:7227"; without it SAPLING_NODE, the default address, or the only node
+                 there is
     socket       the path of a node's socket, in place of an address
     token_file   of a token, for TCP; without it the one that the node has made, if it can be read
     retry_for    how long a request is tried again while the node does not answer, in seconds
@@ -107,8 +108,8 @@ class Client:
             return _SocketConnection(path, timeout)
         host, _, port = self._node["address"].rpartition(":")
         if not host or not port.isdigit():
-            raise NoNode(f"{self._node['address']!r} is not the address of a node: write HOST:PORT, "
-                         "such as 127.0.0.1:7227", "no_node")
+            raise NoNode(f"{self._node['address']!r} is not the address of a node: "
+                         "write HOST:PORT, such as 127.0.0.1:7227", "no_node")
         return http.client.HTTPConnection(host.strip("[]"), int(port), timeout=timeout)
 
     def _give_back(self, connection):
@@ -145,9 +146,9 @@ class Client:
         return self._token
 
     def _lost(self, error):
-        """Looks for the node again, which may have been started elsewhere. Whether to ask again at once."""
-        if isinstance(error, PermissionError) and self._node.get("socket") and not self._use_tcp and \
-                self._node.get("address"):
+        """Looks for the node again, which may be elsewhere. True: ask again at once."""
+        by_socket = self._node.get("socket") and not self._use_tcp
+        if isinstance(error, PermissionError) and by_socket and self._node.get("address"):
             self._use_tcp = True
             return True
         with self._lock:
@@ -157,7 +158,8 @@ class Client:
         if not self._socket:
             node = find.find(self._address or self._node["address"] or None)
             if node != self._node:
-                self._node, self._token, self._use_tcp = node, find.token_of(self._token_file), False
+                self._node, self._use_tcp = node, False
+                self._token = find.token_of(self._token_file)
         return bool(idle)
 
     def request(self, method, path, body=None, *, query=None, key=None, wait_ms=0):
@@ -177,20 +179,21 @@ class Client:
         if method != "GET" and key is not _NO_KEY:
             headers["Idempotency-Key"] = key or uuid.uuid4().hex
         until = time.monotonic() + self._retry_for
+        timeout = self._timeout + wait_ms / 1000
         pause = 0.05
         while True:
             try:
-                status, fields, answer = self._once(method, target, content, headers, self._timeout + wait_ms / 1000)
+                status, fields, answer = self._once(method, target, content, headers, timeout)
                 error = None if status < 400 else _error_of_answer(status, answer)
                 if error is None or status not in _RETRIED or time.monotonic() >= until:
                     break
                 pause = max(pause, _seconds_of(fields.get("Retry-After")))
             except (OSError, http.client.HTTPException) as lost:
-                again = self._lost(lost)
-                if not again and (time.monotonic() >= until or not self._met and not isinstance(lost, TimeoutError)):
-                    raise self._no_node(lost) from None
-                if again:
+                if self._lost(lost):
                     continue
+                never_there = not self._met and not isinstance(lost, TimeoutError)
+                if never_there or time.monotonic() >= until:
+                    raise self._no_node(lost) from None
             time.sleep(min(pause, max(0.0, until - time.monotonic())))
             pause = min(pause * 2, 2.0)
         if error is not None:
@@ -198,12 +201,14 @@ class Client:
         return status, _content_of(fields, answer)
 
     def _no_node(self, error):
+        where, reason = self.where(), _reason_of(error)
         if isinstance(error, TimeoutError):
-            return Unavailable(f"the node at {self.where()} does not answer", "timeout")
+            return Unavailable(f"the node at {where} does not answer", "timeout")
         if self._met:
-            return Unavailable(f"the node at {self.where()} is gone ({_reason_of(error)}), and was not back within "
-                               f"{self._retry_for:g} s: it is not known whether the request was performed", "no_node")
-        return NoNode(f"no node at {self.where()} ({_reason_of(error)})\nstart one: sapling up", "no_node")
+            return Unavailable(f"the node at {where} is gone ({reason}), and was not back within "
+                               f"{self._retry_for:g} s: it is not known whether the request was "
+                               "performed", "no_node")
+        return NoNode(f"no node at {where} ({reason})\nstart one: sapling up", "no_node")
 
     def _get(self, path, **query):
         return self.request("GET", path, query=_given(query))[1]
@@ -272,38 +277,41 @@ class Client:
         """Status, reason, step, inbox and tags of one."""
         return self._get(_path("worlds", world))
 
-    def send(self, world, name="", body=None, *, wait=None, module=None, id=None,  # pylint: disable=redefined-builtin
+    def send(self, world, name="", body=None, *, wait=None, module=None,
+             id=None,  # pylint: disable=redefined-builtin
              correlation_id=None, priority=None, key=None):
         """Sends a message. When it returns the message is durable: {"seq", "id", "duplicate"}.
 
-        With wait="5s" it returns the reply: None if the world handled the message without one. HandlerFailed:
-        the handler refused it. NotYet: the time is over; send(..., key=error.key) waits on.
-        module="hello" creates the world if there is none. send("hello", {"n": 1}) is send("hello", body=...).
+        With wait="5s" it returns the reply: None if the world handled the message without one.
+        HandlerFailed: the handler refused it. NotYet: the time is over; send(..., key=error.key)
+        waits on. module="hello" creates the world if there is none. send("hello", {"n": 1}) is
+        send("hello", body=...).
         """
         if not isinstance(name, str):
             if body is not None:
                 raise TypeError(f"the name of a message is text, not {type(name).__name__}")
             name, body = "", name
-        request = _given({"name": name or None, "id": id, "correlation_id": correlation_id, "priority": priority,
-                          "module": module})
+        request = _given({"name": name or None, "id": id, "correlation_id": correlation_id,
+                          "priority": priority, "module": module})
         request.update(_body(body))
         key = key or uuid.uuid4().hex
         path = _path("worlds", world, "messages")
         if wait is None:
             return self.request("POST", path, request, key=key)[1]
-        status, answer = self._wait(wait, lambda ms: self.request("POST", path, request, query={"wait": f"{ms}ms"},
-                                                                  key=key, wait_ms=ms), 202)
+        status, answer = self._wait("POST", path, request, wait, key, 202)
         if status == 202:
-            raise NotYet(f"{world} has not handled the message after {wait}: it is in its inbox", key, answer)
+            raise NotYet(f"{world} has not replied after {wait}: the message is in its inbox", key,
+                         answer)
         return _value(answer, "reply") if status == 200 else None
 
-    @staticmethod
-    def _wait(wait, ask, not_yet):
-        """Asks until it is there or the time is over: status and answer of the last one."""
+    def _wait(self, method, path, request, wait, key, not_yet):
+        """Asks until it is there or the time is over: status and answer of the last request."""
         until = time.monotonic() + values.milliseconds(wait, "wait") / 1000
         while True:
             left = max(0, int((until - time.monotonic()) * 1000))
-            status, answer = ask(min(left, _ONE_WAIT_MS))
+            ms = min(left, _ONE_WAIT_MS)
+            status, answer = self.request(method, path, request, query={"wait": f"{ms}ms"}, key=key,
+                                          wait_ms=ms)
             if status != not_yet or left <= 0:
                 return status, answer
             time.sleep(0.001)
@@ -345,10 +353,9 @@ class Client:
         return _value(answer or {}, "reply")
 
     def result(self, world, *, wait="0s"):
-        """The result of a world that is done. HandlerFailed: it has failed. NotYet: it is not done."""
+        """The result of a world that is done. HandlerFailed: it failed. NotYet: it is not done."""
         path = _path("worlds", world, "result")
-        status, answer = self._wait(wait, lambda ms: self.request("GET", path, query={"wait": f"{ms}ms"}, wait_ms=ms),
-                                    204)
+        status, answer = self._wait("GET", path, None, wait, _NO_KEY, 204)
         if status == 204:
             raise NotYet(f"{world} is not done after {wait}")
         result = _value(answer, "result")
@@ -362,11 +369,13 @@ class Client:
 
     def resume(self, world, *, skip=False, key=None):
         """Lets it go on. With skip the event that it failed with becomes a dead letter."""
-        return self.request("POST", _path("worlds", world, "resume"), {"skip": True} if skip else {}, key=key)[1]
+        request = {"skip": True} if skip else {}
+        return self.request("POST", _path("worlds", world, "resume"), request, key=key)[1]
 
     def cancel(self, world, reason="", *, key=None):
         """Sends it a "cancel" event."""
-        return self.request("POST", _path("worlds", world, "cancel"), {"reason": reason}, key=key)[1]
+        request = {"reason": reason}
+        return self.request("POST", _path("worlds", world, "cancel"), request, key=key)[1]
 
     def pin(self, world, version, *, key=None):
         """Keeps it at a version of its module; 0: the newest again."""
@@ -383,7 +392,7 @@ class Client:
         return self._list("/v1/dead-letters", limit, world=world)
 
     def replay(self, letters=None, *, world=None, everything=False, dry_run=False, key=None):
-        """Puts dead letters into their inboxes again: some of dead_letters(), or everything=True."""
+        """Puts dead letters back into their inboxes: some of dead_letters(), or everything=True."""
         return self._letters("replay", letters, world, everything, dry_run, key)
 
     def drop(self, letters=None, *, world=None, everything=False, dry_run=False, key=None):
@@ -421,7 +430,7 @@ class Client:
 
     def answer_effect(self, hash, world, status="ok", body=None, *, code=None, key=None):
         # pylint: disable=redefined-builtin
-        """Answers it by hand: the receipt that its world gets. status: "ok", "error" or "timeout"."""
+        """Answers it by hand, by the receipt of its world. status: "ok", "error" or "timeout"."""
         request = {"world": world, "status": status, **_given({"code": code}), **_body(body)}
         self.request("POST", _path("effects", hash, "receipt"), request, key=key)
 
@@ -463,15 +472,16 @@ class Client:
         return self._list("/v1/tokens", limit)
 
     def create_token(self, scopes, name, *, key=None):
-        """{"id", "token", "scopes"}: the token is shown this once. Scopes: "read", "send", "admin"."""
-        return self.request("POST", "/v1/tokens", {"scopes": list(scopes), "name": name}, key=key)[1]
+        """{"id", "token", "scopes"}: the token is shown once. Scopes: "read", "send", "admin"."""
+        request = {"scopes": list(scopes), "name": name}
+        return self.request("POST", "/v1/tokens", request, key=key)[1]
 
     def revoke_token(self, ident, *, key=None):
         """Makes a token worthless."""
         self.request("DELETE", _path("tokens", ident), key=key)
 
 
-# ---- the parts of requests and answers -------------------------------------------------------------
+# ---- the parts of requests and answers -----------------------------------------------------------
 
 def _path(*parts):
     for part in parts:
@@ -481,7 +491,7 @@ def _path(*parts):
 
 
 def _absolute(runner):
-    """exec: with the whole path of its program, which the node does not look for where this process is."""
+    """exec: with the whole path of its program: the node's own directory is another one."""
     command = runner[len("exec:"):]
     if not runner.startswith("exec:") or command[:1] in ("'", '"'):
         return runner
@@ -506,7 +516,8 @@ def _body(body):
 
 def _value(answer, name):
     value = values.value_of(answer.get(name))
-    return values.Cbor(value) if answer.get("encoding") == "cbor" and isinstance(value, bytes) else value
+    is_cbor = answer.get("encoding") == "cbor" and isinstance(value, bytes)
+    return values.Cbor(value) if is_cbor else value
 
 
 def _content_of(fields, content):
@@ -517,7 +528,8 @@ def _content_of(fields, content):
     try:
         return json.loads(content.decode("utf-8"))
     except ValueError:
-        raise SaplingError("the answer is not JSON: is this a node of Sapling?", "bad_answer") from None
+        raise SaplingError("the answer is not JSON: is this a node of Sapling?",
+                           "bad_answer") from None
 
 
 def _error_of_answer(status, content):

@@ -4,8 +4,8 @@
 class SaplingError(Exception):
     """What a call of the node came to, if not to an answer.
 
-    `code` is the node's word for it, such as "unknown_world"; `status` is the HTTP status (0: the node was
-    not reached, or did not answer); `detail` is what else the node says.
+    `code` is the node's word for it, such as "unknown_world"; `status` is the HTTP status (0: the
+    node was not reached, or did not answer); `detail` is what else the node says.
     """
 
     def __init__(self, message, code="", status=0, detail=None):
@@ -37,7 +37,7 @@ class Conflict(SaplingError):
 
 
 class HandlerFailed(SaplingError):
-    """The world's handler refused the message, or failed too often. The message is the handler's."""
+    """The handler refused the message, or failed too often. The message is the handler's."""
 
 
 class Busy(SaplingError):
@@ -45,13 +45,14 @@ class Busy(SaplingError):
 
 
 class Unavailable(SaplingError):
-    """The node is stopping, its store fails, or the outcome is unknown. The client has tried again."""
+    """The node is stopping, its store fails, or nobody knows. The client has tried again."""
 
 
 class NotYet(SaplingError, TimeoutError):
     """The time to wait is over, and what was waited for may still come.
 
-    `key` is the idempotency key of the call: send(..., key=error.key) goes on waiting for the same message.
+    `key` is the idempotency key of the call: send(..., key=error.key) goes on waiting for the same
+    message.
     """
 
     def __init__(self, message, key="", detail=None):
@@ -62,8 +63,9 @@ class NotYet(SaplingError, TimeoutError):
 class Fail(Exception):
     """Raised in a handler or task: none of what it did counts.
 
-    In a handler: with `retry` the event is tried again, otherwise it is refused for good and becomes a dead
-    letter. In a task: with `retry` it is tried again, otherwise its receipt is an error with `code`.
+    In a handler: with `retry` the event is tried again, otherwise it is refused for good and
+    becomes a dead letter. In a task: with `retry` it is tried again, otherwise its receipt is an
+    error with `code`.
     """
 
     def __init__(self, message, retry=False, code="task_failed"):
@@ -74,9 +76,9 @@ class Fail(Exception):
 
 
 _BY_STATUS = {
-    400: BadRequest, 401: NotAllowed, 403: NotAllowed, 404: NotFound, 405: BadRequest, 409: Conflict,
-    413: BadRequest, 415: BadRequest, 422: HandlerFailed, 429: Busy, 500: Unavailable, 503: Unavailable,
-    507: Unavailable,
+    400: BadRequest, 401: NotAllowed, 403: NotAllowed, 404: NotFound, 405: BadRequest,
+    409: Conflict, 413: BadRequest, 415: BadRequest, 422: HandlerFailed, 429: Busy,
+    500: Unavailable, 503: Unavailable, 507: Unavailable,
 }
 
 

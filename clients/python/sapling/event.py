@@ -10,20 +10,17 @@ _RETRY = ("attempts", "first", "factor", "cap", "timeout")
 
 
 def retry_of(retry):
-    """The policy as the node reads it: {"attempts": 5, "first": "1s", "factor": 2, "cap": "1m", "timeout": "30s"}."""
+    """The policy as the node reads it: a dict of some of _RETRY."""
     if not isinstance(retry, dict):
         raise TypeError(f"retry must be a dict of {', '.join(_RETRY)}, not {type(retry).__name__}")
     made = {}
     for name, value in retry.items():
         if name not in _RETRY:
             raise ValueError(f"retry has no {name!r}: there are {', '.join(_RETRY)}")
-        if name == "attempts":
-            if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 100:
-                raise ValueError(f"retry['attempts'] is {value!r}: a number from 1 to 100")
-            made[name] = value
-        elif name == "factor":
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or not 1 <= value <= 1000:
-                raise ValueError(f"retry['factor'] is {value!r}: a number from 1 to 1000")
+        if name in ("attempts", "factor"):
+            kinds, most = (int, 100) if name == "attempts" else ((int, float), 1000)
+            if isinstance(value, bool) or not isinstance(value, kinds) or not 1 <= value <= most:
+                raise ValueError(f"retry[{name!r}] is {value!r}: a number from 1 to {most}")
             made[name] = value
         else:
             made[name] = values.duration(value, f"retry[{name!r}]")
@@ -63,10 +60,11 @@ class Event(_Call):
     state     the world's rows: see State
     now       milliseconds since 1970; the same if the event is handled again, and never going back
     attempt   how often it is handled: 1, 2, ...
-    reply_to  where somebody waits for a reply: a text for reply(to=...) in a later event; "" otherwise
+    reply_to  where somebody waits for a reply: a text for reply(to=...) in a later event; ""
+              otherwise
 
-    The handler's return value is the reply. Everything else is said by the calls below; none of it happens
-    before the handler has returned, and nothing of it if the handler raises.
+    The handler's return value is the reply. Everything else is said by the calls below; none of it
+    happens before the handler has returned, and nothing of it if the handler raises.
     """
 
     def __init__(self, line, ask=None, tasks=None):
@@ -78,7 +76,8 @@ class Event(_Call):
         self.message_id = line.get("message_id") or ""
         self.correlation_id = line.get("correlation_id") or ""
         self.now = line.get("now") or 0
-        self.state = State(line.get("state"), None if "state" in line else ask, self.type != "query")
+        self.state = State(line.get("state"), None if "state" in line else ask,
+                           self.type != "query")
         self.failed = None  # the Fail that fail() was called with
         self._tasks = tasks if tasks is not None else {}
         self._seed = line.get("random") or "0"
@@ -109,12 +108,13 @@ class Event(_Call):
         """Replies to whoever sent this event, or with to=TOKEN to whoever sent an earlier one."""
         if to is not None:
             if not isinstance(to, str) or not to:
-                raise ValueError(f"to={to!r}: must be what reply_to was in the event that is answered")
+                raise ValueError(f"to={to!r}: must be what reply_to was in an earlier event")
             self._intent({"reply": to, "body": values.wire_of(value, "reply")})
             return
         self._check_open()
         if "reply" in self._answer:
-            raise RuntimeError("the event has a reply already: return a value or call reply(), once")
+            raise RuntimeError("the event has a reply already: return a value or call reply(), "
+                               "once")
         self._answer["reply"] = values.wire_of(value, "reply")
 
     def fail(self, message, retry=False):
@@ -159,7 +159,8 @@ class Event(_Call):
         name = getattr(task, "__name__", task) if callable(task) else task
         if name not in self._tasks:
             known = ", ".join(sorted(self._tasks)) or "none"
-            raise ValueError(f"this program has no task {name!r}: it has {known}. Write @task above a function")
+            raise ValueError(f"this program has no task {name!r}: it has {known}. "
+                             "Write @task above a function")
         intent = {"task": name}
         if args is not None:
             intent["args"] = _sized(args, f"the arguments of {name}")
@@ -174,7 +175,8 @@ class Event(_Call):
         self._intent(intent, ref, retry)
 
     def timer(self, ref, after=None, at=None, body=None):
-        """Arms a timer: an event with this ref, `after` a while or `at` a time. It replaces one of that ref."""
+        """Arms a timer: an event with this ref, `after` a while or `at` a time. It replaces one of
+        that ref."""
         if (after is None) == (at is None):
             raise ValueError(f"timer({ref!r}): give after= or at=, one of them")
         intent = {"timer": values.name_of(ref, "the ref of a timer")}
@@ -187,11 +189,11 @@ class Event(_Call):
         self._intent(intent)
 
     def cancel(self, ref):
-        """Cancels what was asked for under this ref, effect, task, timer or ask: its event does not come."""
+        """Cancels the effect, task, timer or question of this ref: its event does not come."""
         self._intent({"cancel": values.name_of(ref, "the ref")})
 
     def send(self, world, name="", body=None, id=None):  # pylint: disable=redefined-builtin
-        """Sends a message to another world. With an id it is sent once, however often that is asked for."""
+        """Sends a message to another world. With an id it is sent once, however often asked for."""
         intent = self._message("send", world, name, body)
         if id is not None:
             intent["id"] = values.text_of(id, "id")
@@ -257,8 +259,8 @@ def _sized(value, where):
     wire = values.wire_of(value, where)
     size = len(value) if isinstance(value, (bytes, bytearray)) else len(values.dump(wire))
     if size > values.MAX_VALUE:
-        raise ValueError(f"{where}: {size} bytes, more than {values.MAX_VALUE}: put it into the state, "
-                         "or into a file, and send its name")
+        raise ValueError(f"{where}: {size} bytes, more than {values.MAX_VALUE}: put it into the "
+                         "state, or into a file, and send its name")
     return wire
 
 
@@ -268,8 +270,8 @@ class Task(_Call):
     name      of the task
     body      its arguments
     world     who asked
-    key       the same for all attempts of this task, and for no other: give it to what you call as its
-              idempotency key
+    key       the same for all attempts of this task, and for no other: give it to what you call as
+              its idempotency key
     attempt   1, 2, ...
     timeout   seconds that this attempt may take
     """
@@ -289,7 +291,8 @@ class Task(_Call):
         self._beat(values.wire_of(value, "beat"))
 
     def fail(self, message, retry=True, code="task_failed"):
-        """Ends the task: it is tried again, or with retry=False its receipt is an error with this code."""
+        """Ends the task: it is tried again, or with retry=False its receipt is an error with this
+        code."""
         raise Fail(message, retry, code)
 
     def close(self):

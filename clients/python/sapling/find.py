@@ -9,7 +9,7 @@ DEFAULT = "127.0.0.1:7227"
 
 def registries():
     """The directories in which nodes leave their addresses, the user's own first."""
-    state = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
+    state = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
     return [os.path.join(state, "sapling", "nodes"), "/run/sapling/nodes"]
 
 
@@ -50,7 +50,8 @@ def nodes():
 def find(address=None):
     """What the file of a node says, or {"address": ...} if it has none.
 
-    `address`, or SAPLING_NODE, names it; otherwise it is the one at 127.0.0.1:7227, or the only one there is.
+    `address`, or SAPLING_NODE, names it; otherwise it is the one at 127.0.0.1:7227, or the only one
+    there is.
     """
     known = nodes()
     address = address or os.environ.get("SAPLING_NODE")
@@ -62,7 +63,8 @@ def find(address=None):
     if len(alive) == 1:
         return alive[0]
     if len(alive) > 1:
-        raise NoNode(f"there are {len(alive)} nodes: {', '.join(sorted(n['address'] for n in alive))}\n"
+        names = ", ".join(sorted(node["address"] for node in alive))
+        raise NoNode(f"there are {len(alive)} nodes: {names}\n"
                      "name one: Client(\"ADDRESS\"), or set SAPLING_NODE", "no_node")
     return known.get(DEFAULT, {"address": DEFAULT})
 
@@ -76,5 +78,5 @@ def token_of(path):
             return file.read().strip()
     except OSError as error:
         raise NoNode(f"the token file {path}: {error.strerror}\n"
-                     "only the user that runs the node can read it: make a token with sapling token create, "
-                     "and give its file: Client(token_file=...)", "no_node") from None
+                     "only the user that runs the node can read it: make a token with sapling "
+                     "token create, and give its file: Client(token_file=...)", "no_node") from None

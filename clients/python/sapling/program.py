@@ -1,7 +1,8 @@
 """The program of a module: its handlers, its tasks, and the lines between it and the node.
 
-One line of JSON comes in on standard input, one goes out on standard output: docs/reference/world-protocol.md.
-Nothing else may be written there, so the program's own standard output is made its standard error.
+One line of JSON comes in on standard input, one goes out on standard output:
+docs/reference/world-protocol.md. Nothing else may be written there, so the program's own standard
+output is made its standard error.
 """
 import inspect
 import json
@@ -27,7 +28,8 @@ class NodeGone(BaseException):
 
 
 class Broken(BaseException):
-    """The node wrote what the protocol does not have. Nothing that follows can be trusted, so the program ends."""
+    """The node wrote what the protocol does not have. Nothing that follows can be trusted, so the
+    program ends."""
 
 
 class Wire:
@@ -46,7 +48,8 @@ class Wire:
         try:
             message = json.loads(line.decode("utf-8"))
         except ValueError as error:
-            raise Broken(f"the node wrote a line that is not JSON ({error}): {_start_of(line)}") from None
+            raise Broken(f"the node wrote a line that is not JSON ({error}): "
+                         f"{_start_of(line)}") from None
         if not isinstance(message, dict):
             raise Broken(f"the node wrote a line that is no object: {_start_of(line)}")
         return message
@@ -76,7 +79,8 @@ _taken = None  # the Wire on what were standard input and output
 
 
 def take_streams():
-    """Keeps standard input and output for the node, and gives the program standard error and nothing in
+    """Keeps standard input and output for the node, and gives the program standard error and
+    nothing in
     their place, also in processes that it starts."""
     global _taken
     if _taken is None:
@@ -101,25 +105,28 @@ class Program:
     # ---- registration ----
 
     def handler(self, *names, type="message"):  # pylint: disable=redefined-builtin
-        """@handler, @handler("name", ...), @handler("ref", type="timer"), @handler(type=("create", "query")).
+        """@handler, @handler("name", ...), @handler("ref", type="timer"), @handler(type="query").
 
-        Without names: for all of the type that have no handler of their own. Names are those of messages and
-        queries, and the refs of receipts and timers.
+        Without names: for all of the type that have no handler of their own. Names are those of
+        messages and queries, and the refs of receipts and timers.
         """
         if len(names) == 1 and callable(names[0]):
             return self._add_handler(names[0], (None,), ("message",))
         types = (type,) if isinstance(type, str) else tuple(type)
         for one in types:
             if one not in TYPES:
-                raise ValueError(f"@handler(type={one!r}): there is no such type: there are {', '.join(TYPES)}")
+                raise ValueError(f"@handler(type={one!r}): there is no such type: "
+                                 f"there are {', '.join(TYPES)}")
         for name in names:
             values.name_of(name, "@handler: a name", empty=True)
             if not set(types) <= {"message", "query", "receipt", "timer"}:
-                raise ValueError(f"@handler({name!r}, type={type!r}): events of that type have no name")
+                raise ValueError(f"@handler({name!r}, type={type!r}): "
+                                 "events of that type have no name")
         return lambda function: self._add_handler(function, names or (None,), types)
 
     def task(self, *names):
-        """@task, or @task("name"): a function that may call the outside. e.task("name", ...) asks for it."""
+        """@task, or @task("name"): a function that may call the outside. e.task("name", ...) asks
+        for it."""
         if len(names) == 1 and callable(names[0]):
             return self._add_task(names[0], (names[0].__name__,))
         for name in names:
@@ -132,7 +139,8 @@ class Program:
             for name in names:
                 if (one, name) in self._handlers:
                     other = self._handlers[one, name].__name__
-                    raise ValueError(f"{function.__name__}: {_what(one, name)} has a handler already: {other}")
+                    raise ValueError(f"{function.__name__}: {_what(one, name)} has a handler "
+                                     f"already: {other}")
                 self._handlers[one, name] = function
         return function
 
@@ -155,7 +163,8 @@ class Program:
         try:
             inspect.signature(function).bind(None)
         except TypeError:
-            raise TypeError(f"{name}{inspect.signature(function)}: a {what} takes one argument, {argument}") from None
+            raise TypeError(f"{name}{inspect.signature(function)}: a {what} takes one argument, "
+                            f"{argument}") from None
         if getattr(function, "__module__", "") == "__main__":
             take_streams()  # so that print() goes to standard error from here on
 
@@ -167,9 +176,10 @@ class Program:
             raise RuntimeError("run(): there is no @handler above it")
         if wire is None:
             if os.isatty(0) and _taken is None:
-                print(f"{sys.argv[0] or 'this'} is a world's program, which a node runs: sapling world send "
-                      f"NAME BODY --module exec:./{os.path.basename(sys.argv[0])} --wait\n"
-                      "Here it reads events, one line of JSON each, until Ctrl-D.", file=sys.stderr)
+                print(f"{sys.argv[0] or 'this'} is a world's program, which a node runs: sapling "
+                      f"world send NAME BODY --module exec:./{os.path.basename(sys.argv[0])} "
+                      "--wait\nHere it reads events, one line of JSON each, until Ctrl-D.",
+                      file=sys.stderr)
             wire = take_streams()
         try:
             process = os.getpid()
@@ -178,7 +188,7 @@ class Program:
                 if line is None:
                     return
                 answer = self.answer_of(line, wire)
-                if os.getpid() != process:  # a handler has called fork(): the answer is the parent's
+                if os.getpid() != process:  # a handler has forked: the answer is the parent's
                     os._exit(0)
                 wire.write(answer)
         except NodeGone:
@@ -193,18 +203,20 @@ class Program:
         """The answer to one line, as text."""
         ident = line.get("id")
         if not isinstance(ident, str) or not isinstance(line.get("type"), str):
-            raise Broken(f"the node wrote an event without id or type: {_start_of(values.dump(line).encode())}")
+            raise Broken("the node wrote an event without id or type: "
+                         f"{_start_of(values.dump(line).encode())}")
         try:
             if line.get("v", VERSION) != VERSION:
-                raise Fail(f"version {line['v']} of the protocol is unknown to this package, which knows "
-                           f"{VERSION}: use the package of the node's own version", retry=True)
+                raise Fail(f"version {line['v']} of the protocol is unknown to this package, which "
+                           f"knows {VERSION}: use the package of the node's version", retry=True)
             if line["type"] == "task":
                 answer = self._answer_task(line, wire)
             else:
                 answer = self._answer_event(line, wire)
             text = values.dump({"id": ident, **answer})
             if len(text) >= values.MAX_LINE:
-                raise Fail(f"the answer has {len(text)} bytes, more than {values.MAX_LINE}", retry=True)
+                raise Fail(f"the answer has {len(text)} bytes, more than {values.MAX_LINE}",
+                           retry=True)
             return text
         except (NodeGone, Broken, KeyboardInterrupt):
             raise
@@ -223,7 +235,8 @@ class Program:
             if answer is None:
                 raise NodeGone()
             if answer.get("id") != line["id"] or not isinstance(answer.get("got"), dict):
-                raise Broken(f"the node did not answer what was asked: {_start_of(values.dump(answer).encode())}")
+                raise Broken("the node did not answer what was asked: "
+                             f"{_start_of(values.dump(answer).encode())}")
             return answer["got"]
 
         event = Event(line, ask, self._tasks)
@@ -246,8 +259,10 @@ class Program:
         known = ", ".join(sorted(_what(*key) for key in self._handlers)) or "none"
         advice = f"@handler({name!r})" if event.type == "message" else \
             f"@handler({name!r}, type={event.type!r})" if name else f"@handler(type={event.type!r})"
-        # What comes from outside is refused, what this world has asked for is kept until there is a handler.
-        raise Fail(f"no handler for {_what(event.type, name)}: there are handlers for {known}; write {advice}",
+        # What comes from outside is refused, what this world has asked for is kept until there is a
+        # handler.
+        raise Fail(f"no handler for {_what(event.type, name)}: there are handlers for {known}; "
+                   f"write {advice}",
                    retry=event.type in ("receipt", "timer"))
 
     def _answer_task(self, line, wire):
@@ -256,13 +271,16 @@ class Program:
             if task.name not in self._tasks:
                 known = ", ".join(sorted(self._tasks)) or "none"
                 raise Fail(f"no task {task.name!r}: this program has {known}", retry=True)
-            return {"ok": values.wire_of(self._tasks[task.name](task), f"the result of {task.name}")}
+            result = self._tasks[task.name](task)
+            return {"ok": values.wire_of(result, f"the result of {task.name}")}
         finally:
             task.close()
 
 
 def _what(kind, name):
-    return f"{kind} {name!r}" if name else f"every {kind}" if name is None else f"{kind} without a name"
+    if name:
+        return f"{kind} {name!r}"
+    return f"every {kind}" if name is None else f"{kind} without a name"
 
 
 # ---- failures -----------------------------------------------------------------------------------

@@ -10,11 +10,12 @@ MAX_GET = 1000  # keys that a program may ask for in one line
 class State(MutableMapping):
     """Rows of text keys and values that JSON has, or bytes.
 
-    What is put, deleted, or changed within a value that was read, is what the answer brings to the node.
+    What is put, deleted, or changed within a value that was read, is what the answer brings to the
+    node.
 
-    A module of `state: whole` is given all rows with the event. One of `state: ask` is given none: a row is
-    asked for when it is read, load() asks for several at once, and what has been read is kept until the
-    handler returns. Walking over all of it, or len(), reads all of it.
+    A module of `state: whole` is given all rows with the event. One of `state: ask` is given none:
+    a row is asked for when it is read, load() asks for several at once, and what has been read is
+    kept until the handler returns. Walking over all of it, or len(), reads all of it.
     """
 
     def __init__(self, rows, ask=None, writable=True):
@@ -65,7 +66,7 @@ class State(MutableMapping):
         return key not in self._deleted and key in self._rows
 
     def scan(self, prefix=""):
-        """Pairs of key and value, in the order of keys, of the rows whose keys begin with `prefix`."""
+        """Pairs of key and value, in the order of keys, of the rows whose keys begin so."""
         return [(key, self[key]) for key in self._keys(prefix)]
 
     def __iter__(self):
@@ -90,8 +91,8 @@ class State(MutableMapping):
         return sorted(key for key in keys if key.startswith(prefix))
 
     def _has_been_read(self, key):  # with `ask` only
-        return (key in self._rows or key in self._known or key in self._put or key in self._deleted or
-                any(key.startswith(done) for done in self._scanned))
+        return (key in self._rows or key in self._known or key in self._put or
+                key in self._deleted or any(key.startswith(done) for done in self._scanned))
 
     # ---- writing ----
 
@@ -121,7 +122,8 @@ class State(MutableMapping):
             if key not in self._rows or values.canonical(self._rows[key]) != values.canonical(wire):
                 put[key] = wire
         for key, value in self._read.items():
-            if isinstance(value, (list, dict)) and key not in self._put and key not in self._deleted:
+            was_replaced = key in self._put or key in self._deleted
+            if isinstance(value, (list, dict)) and not was_replaced:
                 wire = self._check_value(key, value)
                 if values.canonical(self._rows[key]) != values.canonical(wire):
                     put[key] = wire
@@ -148,7 +150,8 @@ class State(MutableMapping):
     @staticmethod
     def _check_key(key):
         if not isinstance(key, str):
-            raise TypeError(f"keys of the state are text: use state[{str(key)!r}], not state[{key!r}]")
+            raise TypeError(f"keys of the state are text: use state[{str(key)!r}], "
+                            f"not state[{key!r}]")
         return key
 
     def _check_new_key(self, key):
@@ -156,9 +159,11 @@ class State(MutableMapping):
         if not key or "\0" in key:
             raise ValueError(f"a key of the state is empty, or has a NUL: {key!r}")
         if size > values.MAX_KEY:
-            raise ValueError(f"a key of the state has {size} bytes, more than {values.MAX_KEY}: {key[:40]!r}...")
+            raise ValueError(f"a key of the state has {size} bytes, more than {values.MAX_KEY}: "
+                             f"{key[:40]!r}...")
         if key.startswith("$"):
-            raise ValueError(f"state[{key!r}]: keys that begin with $ belong to libraries: use another")
+            raise ValueError(f"state[{key!r}]: keys that begin with $ belong to libraries: "
+                             "use another")
 
     @staticmethod
     def _check_value(key, value):

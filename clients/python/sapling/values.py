@@ -1,7 +1,8 @@
 """Values as they travel: JSON, with bytes as {"b64": "..."}.
 
-What the node would refuse, or change on the way, is refused here, where the traceback still shows the line
-that made it: numbers that do not fit, NaN, texts that are not Unicode, objects that are not JSON.
+What the node would refuse, or change on the way, is refused here, where the traceback still shows
+the line that made it: numbers that do not fit, NaN, texts that are not Unicode, objects that are
+not JSON.
 """
 import base64
 import binascii
@@ -25,11 +26,11 @@ _DURATION = re.compile(r"(\d{1,15})(ms|s|m|h|d)")
 
 
 class Cbor(bytes):
-    """Bytes that are CBOR: the node brings them to their one form, and worlds in C read them as such."""
+    """Bytes that are CBOR: the node brings them to their one form."""
 
 
 def wire_of(value, where="value"):
-    """The value as JSON types only. TypeError and ValueError name the place, beginning with `where`."""
+    """The value as JSON types only. Errors name the place, beginning with `where`."""
     return _wire(value, where, [])
 
 
@@ -79,10 +80,11 @@ def _wire_object(value, where, above):
         if not isinstance(key, str):
             raise TypeError(f"{where}: the key {key!r} is not text: use {str(key)!r}")
         if "\0" in key:
-            raise ValueError(f"{where}: the key {key!r} has a NUL, which no name of a field may have")
+            raise ValueError(f"{where}: the key {key!r} has a NUL, which no name may have")
         made[text_of(key, f"a key of {where}")] = _wire(item, f"{where}[{key!r}]", above)
     if _is_bytes(made) and _bytes_of(made) is None:
-        raise ValueError(f"{where}: an object that has only \"b64\" means bytes, and this is not Base64")
+        raise ValueError(f"{where}: an object that has only \"b64\" means bytes, and this is not "
+                         "Base64")
     return made
 
 
@@ -147,9 +149,10 @@ def value_of(wire):
     return {key: value_of(item) for key, item in wire.items()}
 
 
-_DUMP = json.JSONEncoder(ensure_ascii=True, allow_nan=False, check_circular=False, separators=(",", ":"))
-_CANONICAL = json.JSONEncoder(ensure_ascii=True, allow_nan=False, check_circular=False, separators=(",", ":"),
-                              sort_keys=True)
+_FORM = {"ensure_ascii": True, "allow_nan": False, "check_circular": False,
+         "separators": (",", ":")}
+_DUMP = json.JSONEncoder(**_FORM)
+_CANONICAL = json.JSONEncoder(**_FORM, sort_keys=True)
 
 
 def dump(wire):
@@ -172,7 +175,8 @@ def milliseconds(value, where):
     if isinstance(value, datetime.timedelta):
         value = value.total_seconds()
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise TypeError(f"{where}: {type(value).__name__} is no time: write \"30s\", seconds or a timedelta")
+        raise TypeError(f"{where}: {type(value).__name__} is no time: write \"30s\", seconds or a "
+                        "timedelta")
     if not 0 <= value < 1e10:
         raise ValueError(f"{where}: {value} is no time: seconds from 0 to 10 billion")
     return math.ceil(value * 1000)
@@ -188,7 +192,8 @@ def moment(value, where):
     """Milliseconds since 1970 of a number of them, or of a datetime with a time zone."""
     if isinstance(value, datetime.datetime):
         if value.tzinfo is None:
-            raise ValueError(f"{where}: a datetime needs a time zone: datetime(..., tzinfo=timezone.utc)")
+            raise ValueError(f"{where}: a datetime needs a time zone: "
+                             "datetime(..., tzinfo=timezone.utc)")
         return math.ceil(value.timestamp() * 1000)
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"{where}: {type(value).__name__} is no moment: "
