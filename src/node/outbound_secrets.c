@@ -37,15 +37,13 @@ void secret_wipe(Buf *value)
 
 void secret_mask(const Buf *value, void *bytes, size_t len)
 {
-    uint8_t *at = (uint8_t *)bytes;
-    uint8_t *end = at + len;
-    if (value->len < SECRET_MASKED_MIN) {
-        return;
-    }
-    while (len > 0 &&
-           (at = (uint8_t *)memmem(at, (size_t)(end - at), value->data, value->len)) != NULL) {
+    uint8_t *at = len == 0 || value->len < SECRET_MASKED_MIN
+                      ? NULL
+                      : (uint8_t *)memmem(bytes, len, value->data, value->len);
+    while (at != NULL) {
         memset(at, '*', value->len);
         at += value->len;
+        at = (uint8_t *)memmem(at, len - (size_t)(at - (uint8_t *)bytes), value->data, value->len);
     }
 }
 
