@@ -661,6 +661,10 @@ typedef int (*SapEffectFunction)(void *ctx, const SapEffectCall *call, SapEffect
 SAP_API int sap_effect_result(SapEffectResult *result, SapReceiptStatus status, const char *code,
                               SapEncoding encoding, const void *payload, size_t len);
 
+/* For an attempt that has failed: the next one begins this much later, or when the policy says, whichever is
+ * later; more than a day is a day. Without another attempt it says nothing. */
+SAP_API int sap_effect_retry_after(SapEffectResult *result, uint64_t pause_ns);
+
 /* Zero bytes are the defaults, but for name and function. */
 typedef struct SapEffectKind {
     uint32_t size; /* sizeof the struct; see version.h */

@@ -363,6 +363,9 @@ static int poll_outbound(void *ctx, void *handle, SapEffectResult *result, bool 
         sap_effect_result(result, ended.verdict == CALL_OK ? SAP_RECEIPT_OK : SAP_RECEIPT_ERROR,
                           ended.code, SAP_ENCODING_JSON, ended.payload.data, ended.payload.len);
     buf_release(&ended.payload);
+    if (ended.pause_ms > 0) {
+        (void)sap_effect_retry_after(result, ended.pause_ms * 1000000);
+    }
     /* Any code but SAP_OK: it may be tried again. */
     return rc == SAP_OK && ended.verdict == CALL_RETRY ? SAP_BUSY : rc;
 }

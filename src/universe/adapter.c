@@ -332,6 +332,7 @@ static int prepare_ending(Adapter *adapter, Call *call)
                                                   : WIT_UNIVERSE_RECEIPT_STATUS_ERROR;
     ending->again =
         result->verdict == EFFECT_RETRY && !(call->begun && call->claim.row.at_most_once);
+    ending->pause_ns = result->pause_ns;
     ending->encoding = (WitUniverseEncoding)result->encoding;
     ending->has_blob = call->payload.len > UNIVERSE_INLINE_MAX;
     if (ending->has_blob) {

@@ -40,7 +40,8 @@ typedef struct EffectResult {
     EffectVerdict verdict;
     char code[EFFECT_CODE_MAX + 1]; /* UTF-8; "" is none */
     SapEncoding encoding;
-    Buf payload; /* of that encoding; released by the adapter */
+    Buf payload;       /* of that encoding; released by the adapter */
+    uint64_t pause_ns; /* with EFFECT_RETRY: the least before the next attempt */
 } EffectResult;
 
 typedef struct AdapterKind {

@@ -180,7 +180,8 @@ static int try_again(FoundEffect *found, const WitUniverseListEffectAttempt *att
     Buf val = {0};
     /* A lost claim has waited long enough. */
     if (ending->cause == ENDING_ACK) {
-        due_ns += effect_pause_ns(&found->row.policy, fields.effect.attempt);
+        uint64_t pause_ns = effect_pause_ns(&found->row.policy, fields.effect.attempt);
+        due_ns += ending->pause_ns > pause_ns ? ending->pause_ns : pause_ns;
     }
     fields.effect.attempts = *attempts;
     int rc = row_key_seq(&ending->at, seq);

@@ -43,7 +43,8 @@ typedef struct EffectEnding {
 
     /* What became of it. A lost claim decides by the row instead. */
     WitUniverseReceiptStatus status;
-    bool again; /* it may be tried again */
+    bool again;        /* it may be tried again */
+    uint64_t pause_ns; /* then: the least before the next attempt */
     char code[EFFECT_CODE_MAX + 1];
     WitUniverseEncoding encoding;
     Slice payload; /* borrowed, canonical; above UNIVERSE_INLINE_MAX it is `blob` instead */

@@ -8,6 +8,8 @@
 #include "universe/payload.h"
 #include "universe/worker_impl.h"
 
+#define LONGEST_PAUSE_NS UINT64_C(86400000000000) /* that an adapter can ask for */
+
 OPTIONS_LAYOUT(SapEffectKind, max_per_s, max_per_s);
 OPTIONS_LAYOUT(SapEffectAdapter, max_per_s, max_per_s);
 
@@ -80,6 +82,15 @@ int sap_effect_result(SapEffectResult *result, SapReceiptStatus status, const ch
     return rc;
 }
 
+int sap_effect_retry_after(SapEffectResult *result, uint64_t pause_ns)
+{
+    if (result == NULL) {
+        return SAP_ERROR;
+    }
+    result->result->pause_ns = pause_ns < LONGEST_PAUSE_NS ? pause_ns : LONGEST_PAUSE_NS;
+    return SAP_OK;
+}
+
 /* A call as the program sees it: texts end with a NUL. */
 typedef struct ShownCall {
     SapEffectCall call;
@@ -114,8 +125,12 @@ static int take_told(SapEffectResult *told, int rc)
     if (told->refused != SAP_OK) {
         return rc == SAP_OK ? told->refused : rc; /* what it meant to say is not `ok` */
     }
-    if (rc != SAP_OK && told->told) {
+    if (rc != SAP_OK && (told->told || told->result->pause_ns > 0)) {
         told->result->verdict = EFFECT_RETRY;
+        if (!told->told) {
+            told->result->encoding = SAP_ENCODING_RAW;
+            (void)strcpy(told->result->code, "failed");
+        }
         return SAP_OK;
     }
     return rc == SAP_OK && !told->told

@@ -141,7 +141,8 @@ typedef struct LongWork {
     bool done;
     int start_rc;
     int poll_rc;
-    const char *code; /* with an error; NULL: it says nothing */
+    const char *code;        /* with an error; NULL: it says nothing */
+    uint64_t retry_after_ns; /* 0: it does not say */
 } LongWork;
 
 static int start_long(void *ctx, const SapEffectCall *call, void **handle_out)
@@ -175,6 +176,9 @@ static int poll_long(void *ctx, void *handle, SapEffectResult *result, bool *don
         EXPECT_RC(
             sap_effect_result(result, SAP_RECEIPT_ERROR, work->code, SAP_ENCODING_JSON, "1", 1),
             SAP_OK);
+    }
+    if (work->retry_after_ns > 0) {
+        EXPECT_RC(sap_effect_retry_after(result, work->retry_after_ns), SAP_OK);
     }
     return work->poll_rc;
 }
@@ -278,6 +282,37 @@ START_TEST(a_call_that_takes_too_long_is_ended_and_one_that_fails_is_made_again)
     ck_assert_uint_eq(work.started, 5);
     expect_said(&process, "e 2 down 1 5");
     end_process(&process);
+}
+END_TEST
+
+/* Expects how many calls were begun after so many seconds, when each fails and asks for a pause. */
+static void expect_starts(uint64_t retry_after_ns, const char *code, uint32_t seconds,
+                          uint32_t starts)
+{
+    Process process;
+    LongWork work = {.poll_rc = SAP_BUSY, .code = code, .retry_after_ns = retry_after_ns};
+    expect_context("a pause of %llu ns, %u s", (unsigned long long)retry_after_ns, seconds);
+    start_with(&process, &work);
+    send_message(&process, "long");
+    for (uint32_t i = 0; i <= seconds; i++) {
+        step_both(&process);
+        pass_time(&process, i < seconds ? 1000 : 0);
+    }
+    EXPECT(work.started == starts, "%u starts, not %u", work.started, starts);
+    end_process(&process);
+}
+
+START_TEST(an_attempt_that_asks_for_a_pause_is_not_made_again_before_it_is_over)
+{
+    static const char *const codes[] = {"busy", NULL};
+    for (int i = 0; i < 2; i++) {
+        expect_starts(0, codes[i], 1, 2); /* as the policy says: 1, 2, 4 s */
+        expect_starts(7 * SECOND_NS, codes[i], 6, 1);
+        expect_starts(7 * SECOND_NS, codes[i], 7, 2);
+        expect_starts(7 * SECOND_NS, codes[i], 14, 3);
+        expect_starts(1, codes[i], 7, 4); /* less than the policy's says nothing */
+    }
+    ck_assert_int_eq(sap_effect_retry_after(NULL, 1), SAP_ERROR);
 }
 END_TEST
 
@@ -452,6 +487,7 @@ int main(void)
     tcase_add_test(test_case, a_call_goes_on_for_as_long_as_it_takes_and_has_one_receipt);
     tcase_add_test(test_case, a_call_whose_effect_is_cancelled_is_told_within_ten_seconds);
     tcase_add_test(test_case, a_call_that_takes_too_long_is_ended_and_one_that_fails_is_made_again);
+    tcase_add_test(test_case, an_attempt_that_asks_for_a_pause_is_not_made_again_before_it_is_over);
     tcase_add_test(test_case, calls_under_way_end_with_their_worker);
     tcase_add_test(test_case, what_was_performed_has_its_receipt_when_the_worker_is_closed);
     tcase_add_test(test_case, adapters_that_lack_something_are_refused);
