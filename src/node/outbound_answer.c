@@ -3,6 +3,7 @@
 
 #include "common/mem.h"
 #include "common/utf8.h"
+#include "node/outbound_json.h"
 #include "sapling/error.h"
 #include "json/canonical.h"
 
@@ -185,9 +186,7 @@ static int put_bytes(const Answer *answer, json_t *root)
 static int write_object(const json_t *root, const Buf *body, Buf *out)
 {
     size_t start = out->len;
-    char *text = json_dumps(root, JSON_COMPACT);
-    int rc = text == NULL ? SAP_NOMEM : buf_append_str(out, text);
-    free(text);
+    int rc = outbound_json_dump(root, out);
     if (rc != SAP_OK || body->len == 0) {
         return rc;
     }

@@ -1,7 +1,9 @@
 /* outbound_params.c - see outbound_params.h. */
 #include "node/outbound_params.h"
 
+#include "common/assert.h"
 #include "common/mem.h"
+#include "node/outbound_json.h"
 #include "json/canonical.h"
 
 #include <sodium.h>
@@ -223,20 +225,15 @@ static int begin_body(Request *out, const char *type, char *reason)
 /* In canonical form, so that numbers look as they were written. */
 static int read_json_body(const json_t *value, Request *out, char *reason)
 {
+    Buf text = {0};
     int rc = begin_body(out, "application/json", reason);
-    if (rc != SAP_OK) {
-        return rc;
+    rc = rc == SAP_OK ? outbound_json_dump(value, &text) : rc;
+    if (rc == SAP_OK) {
+        rc = json_canonical(text.data, text.len, &out->body, NULL);
+        SAP_ASSERT(rc == SAP_OK || rc == SAP_NOMEM); /* it is a part of a value that was */
     }
-    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-    if (text == NULL) {
-        return SAP_NOMEM;
-    }
-    rc = json_canonical(text, strlen(text), &out->body, NULL);
-    free(text);
-    return rc == SAP_INVALID || rc == SAP_FULL
-               ? refuse_params(reason,
-                               "body: is nested too deep, or has a number that is too large")
-               : rc;
+    buf_release(&text);
+    return rc;
 }
 
 static int read_text_body(const json_t *value, Request *out, char *reason)
@@ -336,17 +333,18 @@ static int finish_request(Request *out, char *reason)
 
 static int read_all(const void *params, size_t len, Request *out, char *reason)
 {
-    json_error_t error;
+    char why[JSON_REASON_MAX];
     const char *name;
     json_t *value;
-    int rc = SAP_OK;
-    out->root = json_loadb((const char *)params, len, JSON_REJECT_DUPLICATES, &error);
-    if (out->root == NULL && json_error_code(&error) == json_error_out_of_memory) {
-        return SAP_NOMEM;
+    int rc = outbound_json_load(params, len, &out->root, why);
+    if (rc == SAP_INVALID) {
+        return refuse_params(reason, "params: must be a JSON object: %s", why);
+    }
+    if (rc != SAP_OK) {
+        return rc;
     }
     if (!json_is_object(out->root)) {
-        return refuse_params(reason, "params: must be a JSON object%s%s",
-                             out->root == NULL ? ": " : "", out->root == NULL ? error.text : "");
+        return refuse_params(reason, "params: must be a JSON object");
     }
     json_object_foreach(out->root, name, value)
     {

@@ -2,12 +2,11 @@
 #include "node/outbound_secrets.h"
 
 #include "common/fd.h"
-#include "common/mem.h"
+#include "node/outbound_json.h"
 #include "sapling/error.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -172,18 +171,16 @@ static int take_secret(const json_t *root, const char *path, const char *name, c
 static int get_from_file(void *ctx, const char *name, const Url *url, Buf *value_out, char *reason)
 {
     const char *path = (const char *)ctx;
+    char why[JSON_REASON_MAX];
     Buf bytes = {0};
-    json_error_t error;
-    int rc = read_file(path, &bytes, reason);
     json_t *root = NULL;
+    int rc = read_file(path, &bytes, reason);
     if (rc == SAP_OK) {
-        root = json_loadb((const char *)bytes.data, bytes.len, JSON_REJECT_DUPLICATES, &error);
-        if (root != NULL) {
+        rc = outbound_json_load(bytes.data, bytes.len, &root, why);
+        if (rc == SAP_OK) {
             rc = take_secret(root, path, name, url, value_out, reason);
-        } else if (json_error_code(&error) == json_error_out_of_memory) {
-            rc = SAP_NOMEM;
-        } else { /* the text of the error would show a part of the file */
-            rc = refuse_secret(reason, SAP_INVALID, "%s: line %d is not JSON", path, error.line);
+        } else if (rc == SAP_INVALID) {
+            rc = refuse_secret(reason, SAP_INVALID, "%s: is not JSON: %s", path, why);
         }
     }
     json_decref(root);
