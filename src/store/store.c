@@ -778,9 +778,9 @@ void sap_store_abort(SapStoreTxn *txn)
 
 /* ---- Wake-ups and numbers -------------------------------------------------------------------- */
 
-/* pokes_seen NULL: pokes do not end it. */
+/* pokes NULL: pokes do not end it. */
 static int wait_for_rows(SapStore *store, SapStoreKind kind, const SapStorePrefix *prefix,
-                         uint64_t version_seen, const uint64_t *pokes_seen, uint64_t timeout_ns)
+                         uint64_t version_seen, const WakePokes *pokes, uint64_t timeout_ns)
 {
     WakeKey key;
     bool durable = kind == SAP_STORE_READ_DURABLE;
@@ -797,9 +797,9 @@ static int wait_for_rows(SapStore *store, SapStoreKind kind, const SapStorePrefi
     uint64_t poll_ns = store->ops->poll_ns;
     bool polls = poll_ns != 0 && poll_ns < timeout_ns; /* then it looks in any case */
     uint64_t wait_ns = !store->ops->blocks ? 0 : polls ? poll_ns : timeout_ns;
-    bool woken = pokes_seen == NULL ? wake_wait(store->wake, &key, durable, version_seen, wait_ns)
-                                    : wake_wait_poked(store->wake, &key, durable, version_seen,
-                                                      *pokes_seen, wait_ns);
+    bool woken = pokes == NULL
+                     ? wake_wait(store->wake, &key, durable, version_seen, wait_ns)
+                     : wake_wait_poked(store->wake, &key, durable, version_seen, pokes, wait_ns);
     relaxed_add(&store->counts.waits, 1);
     relaxed_add(&store->counts.wakes, woken);
     leave_wait(store);
@@ -812,22 +812,24 @@ int sap_store_wait(SapStore *store, SapStoreKind kind, const SapStorePrefix *pre
     return wait_for_rows(store, kind, prefix, version_seen, NULL, timeout_ns);
 }
 
-uint64_t store_pokes(SapStore *store)
+uint64_t store_pokes(SapStore *store, StorePoke sort)
 {
-    return store_is_usable(store) ? wake_pokes(store->wake) : 0;
+    return store_is_usable(store) ? wake_pokes(store->wake, sort) : 0;
 }
 
-void store_poke(SapStore *store)
+void store_poke(SapStore *store, StorePoke sort)
 {
     if (store_is_usable(store)) {
-        wake_poke(store->wake);
+        wake_poke(store->wake, sort);
     }
 }
 
 int store_wait_poked(SapStore *store, SapStoreKind kind, const SapStorePrefix *prefix,
-                     uint64_t version_seen, uint64_t pokes_seen, uint64_t timeout_ns)
+                     uint64_t version_seen, StorePoke sort, uint64_t pokes_seen,
+                     uint64_t timeout_ns)
 {
-    return wait_for_rows(store, kind, prefix, version_seen, &pokes_seen, timeout_ns);
+    WakePokes pokes = {(uint32_t)sort, pokes_seen};
+    return wait_for_rows(store, kind, prefix, version_seen, &pokes, timeout_ns);
 }
 
 int sap_store_stats(SapStore *store, SapStoreStats *stats_out)

@@ -193,14 +193,19 @@ int store_run_async(SapStore *store, SapStoreKind kind, SapStoreBody body, void 
 
 /* For a thread that waits for rows, and for something of its own process that is no row:
  *
- *   pokes = store_pokes(store);   then look at both; nothing there:
- *   store_wait_poked(..., pokes, timeout);
+ *   pokes = store_pokes(store, sort);   then look at both; nothing there:
+ *   store_wait_poked(..., sort, pokes, timeout);
  *
- * store_poke() ends that wait, and a later one with the same `pokes`. */
-uint64_t store_pokes(SapStore *store);
-void store_poke(SapStore *store);
+ * store_poke(store, sort) ends that wait, and a later one with the same `pokes`. */
+typedef enum StorePoke {
+    STORE_POKE_JOB = 0,  /* a handler has returned: for whoever runs worlds */
+    STORE_POKE_CALL = 1, /* a call to the outside has ended: for whoever makes them */
+} StorePoke;
+uint64_t store_pokes(SapStore *store, StorePoke sort);
+void store_poke(SapStore *store, StorePoke sort);
 int store_wait_poked(SapStore *store, SapStoreKind kind, const SapStorePrefix *prefix,
-                     uint64_t version_seen, uint64_t pokes_seen, uint64_t timeout_ns);
+                     uint64_t version_seen, StorePoke sort, uint64_t pokes_seen,
+                     uint64_t timeout_ns);
 
 /* The implementations. `name` and `path` are what follows the scheme, `url` is all of it. */
 int memory_store_open(const char *name, SapStore **store_out);

@@ -20,7 +20,7 @@ typedef struct Waiter {
     const WakeKey *prefix;
     uint64_t seen;
     bool durable;
-    bool pokable;
+    const WakePokes *pokes; /* NULL: none ends it */
     bool rung;
     Cond cond;
 } Waiter;
@@ -30,7 +30,7 @@ struct Wake {
     uint64_t noted;     /* notes ever made; the last WAKE_NOTES of them are in `notes` */
     uint64_t forgotten; /* the greatest version of a note that was overwritten */
     uint64_t durable;
-    uint64_t pokes;
+    uint64_t pokes[WAKE_SORTS];
     Waiter *waiters;
     Note notes[WAKE_NOTES]; /* the n-th at n % WAKE_NOTES */
 };
@@ -181,33 +181,34 @@ static void await_ring(Wake *wake, Waiter *waiter, uint64_t timeout_ns)
     }
 }
 
-uint64_t wake_pokes(Wake *wake)
+uint64_t wake_pokes(Wake *wake, uint32_t sort)
 {
+    SAP_ASSERT(sort < WAKE_SORTS);
     mutex_lock(&wake->lock);
-    uint64_t pokes = wake->pokes;
+    uint64_t pokes = wake->pokes[sort];
     mutex_unlock(&wake->lock);
     return pokes;
 }
 
-void wake_poke(Wake *wake)
+void wake_poke(Wake *wake, uint32_t sort)
 {
+    SAP_ASSERT(sort < WAKE_SORTS);
     mutex_lock(&wake->lock);
-    wake->pokes++;
+    wake->pokes[sort]++;
     for (Waiter *waiter = wake->waiters; waiter != NULL; waiter = waiter->next) {
-        if (waiter->pokable && !waiter->rung) {
+        if (waiter->pokes != NULL && waiter->pokes->sort == sort && !waiter->rung) {
             ring_waiter(waiter);
         }
     }
     mutex_unlock(&wake->lock);
 }
 
-/* pokes_seen NULL: pokes do not end it. */
-static bool wait_for_ring(Wake *wake, Waiter *waiter, const uint64_t *pokes_seen,
-                          uint64_t timeout_ns)
+static bool wait_for_ring(Wake *wake, Waiter *waiter, uint64_t timeout_ns)
 {
+    const WakePokes *pokes = waiter->pokes;
     mutex_lock(&wake->lock);
-    waiter->pokable = pokes_seen != NULL;
-    waiter->rung = was_touched(wake, waiter) || (pokes_seen != NULL && wake->pokes != *pokes_seen);
+    waiter->rung =
+        was_touched(wake, waiter) || (pokes != NULL && wake->pokes[pokes->sort] != pokes->seen);
     if (!waiter->rung && timeout_ns > 0 && cond_init(&waiter->cond)) {
         waiter->next = wake->waiters;
         wake->waiters = waiter;
@@ -222,12 +223,13 @@ static bool wait_for_ring(Wake *wake, Waiter *waiter, const uint64_t *pokes_seen
 bool wake_wait(Wake *wake, const WakeKey *prefix, bool durable, uint64_t seen, uint64_t timeout_ns)
 {
     Waiter waiter = {.prefix = prefix, .seen = seen, .durable = durable};
-    return wait_for_ring(wake, &waiter, NULL, timeout_ns);
+    return wait_for_ring(wake, &waiter, timeout_ns);
 }
 
 bool wake_wait_poked(Wake *wake, const WakeKey *prefix, bool durable, uint64_t seen,
-                     uint64_t pokes_seen, uint64_t timeout_ns)
+                     const WakePokes *pokes, uint64_t timeout_ns)
 {
-    Waiter waiter = {.prefix = prefix, .seen = seen, .durable = durable};
-    return wait_for_ring(wake, &waiter, &pokes_seen, timeout_ns);
+    Waiter waiter = {.prefix = prefix, .seen = seen, .durable = durable, .pokes = pokes};
+    SAP_ASSERT(pokes->sort < WAKE_SORTS);
+    return wait_for_ring(wake, &waiter, timeout_ns);
 }

@@ -43,14 +43,23 @@ void wake_durable(Wake *wake, uint64_t version);
  * when that commit is durable. False: timeout_ns have passed; with 0 it only looks. */
 bool wake_wait(Wake *wake, const WakeKey *prefix, bool durable, uint64_t seen, uint64_t timeout_ns);
 
-/* How often wake_poke() has been called. */
-uint64_t wake_pokes(Wake *wake);
+/* Something that happens and is no commit: each waiter waits for one of them. */
+enum { WAKE_SORTS = 2 };
 
-/* Ends every wake_wait_poked(): something has happened that is no commit. */
-void wake_poke(Wake *wake);
+/* How often wake_poke() has been called for the sort. */
+uint64_t wake_pokes(Wake *wake, uint32_t sort);
 
-/* As wake_wait(), and returns true also when there was a poke after the first `pokes_seen` of them. */
+/* Ends every wake_wait_poked() of the sort. */
+void wake_poke(Wake *wake, uint32_t sort);
+
+/* What a wait may end with besides commits: a poke of the sort after the first `seen` of them. */
+typedef struct WakePokes {
+    uint32_t sort;
+    uint64_t seen;
+} WakePokes;
+
+/* As wake_wait(), and returns true also when there was such a poke. */
 bool wake_wait_poked(Wake *wake, const WakeKey *prefix, bool durable, uint64_t seen,
-                     uint64_t pokes_seen, uint64_t timeout_ns);
+                     const WakePokes *pokes, uint64_t timeout_ns);
 
 #endif

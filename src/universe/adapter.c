@@ -585,7 +585,7 @@ int adapter_step(Adapter *adapter, bool *busy_out)
 {
     uint64_t now_ns = clock_boot_ns(adapter->session->clock);
     *busy_out = false;
-    adapter->pokes = store_pokes(adapter->session->store);
+    adapter->pokes = store_pokes(adapter->session->store, STORE_POKE_CALL);
     if (!session_may_work(adapter->session)) {
         forget_all(adapter); /* others take the claims of a session that expires */
         return SAP_OK;
@@ -621,6 +621,6 @@ int adapter_wait(Adapter *adapter, uint64_t timeout_ns)
         wait_ns = POLL_NS;
     }
     int rc = store_wait_poked(adapter->session->store, SAP_STORE_READ_DURABLE, &prefix,
-                              adapter->version, adapter->pokes, wait_ns);
+                              adapter->version, STORE_POKE_CALL, adapter->pokes, wait_ns);
     return rc == SAP_NOTFOUND ? SAP_OK : rc;
 }

@@ -87,7 +87,7 @@ int adapter_open(const Session *session, Producer *producer, const Random *rando
 int adapter_step(Adapter *adapter, bool *busy_out);
 
 /* Waits until there may be something to do, at most timeout_ns: something is published, an effect is due, a
- * rate permits another start, or universe_poke() says that a call has ended. While calls are under way it
+ * rate permits another start, or universe_poke_all() says that a call has ended. While calls are under way it
  * returns after 10 ms, for those that say nothing. */
 int adapter_wait(Adapter *adapter, uint64_t timeout_ns);
 

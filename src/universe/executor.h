@@ -27,6 +27,9 @@ typedef struct Executor {
     /* Nobody waits for its result any more; poll() is asked all the same. */
     void (*cancel)(void *ctx, ExecutorJob *job);
     void *ctx;
+    /* Jobs that it runs at once: a worker starts no more, and one whose handlers take long leaves its place
+     * to another. 0: any number. */
+    uint32_t capacity;
 } Executor;
 
 #endif

@@ -39,7 +39,8 @@ static void cancel_inline(void *ctx, ExecutorJob *job)
 
 int inline_init(SapWorker *worker)
 {
-    worker->executor = (Executor){start_inline, has_run_inline, cancel_inline, worker};
+    worker->executor = (Executor){
+        .start = start_inline, .poll = has_run_inline, .cancel = cancel_inline, .ctx = worker};
     return mutex_init(&worker->inline_run.lock) ? SAP_OK : SAP_NOMEM;
 }
 

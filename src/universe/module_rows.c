@@ -325,7 +325,7 @@ int sap_module_put(SapUniverse *universe, const SapModule *module, uint64_t *ver
                   LOG_STR("module", registration.name.text),
                   LOG_U64("version", registration.version), LOG_STR("runner", all.runner));
         atomic_add_full(&universe->registrations, 1); /* its workers look at the rows now */
-        store_poke(universe->store);
+        store_poke(universe->store, STORE_POKE_JOB);
         if (version_out != NULL) {
             *version_out = registration.version;
         }

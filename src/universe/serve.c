@@ -283,7 +283,7 @@ int sap_worker_wake(SapWorker *worker)
     if (worker == NULL) {
         return SAP_ERROR;
     }
-    universe_poke(worker->universe);
+    universe_poke_all(worker->universe);
     return SAP_OK;
 }
 

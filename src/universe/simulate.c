@@ -536,7 +536,10 @@ static int start_party(void *ctx, const SimulatorProcess *process, SimulatorRole
         return rc;
     }
     if (process->node != 1) { /* there handlers run within the step */
-        worker_set_executor(self->worker, &(Executor){start_later, poll_later, cancel_later, self});
+        worker_set_executor(self->worker, &(Executor){.start = start_later,
+                                                      .poll = poll_later,
+                                                      .cancel = cancel_later,
+                                                      .ctx = self});
     }
     SapEffectKind kind = {.size = sizeof kind, .kind = "echo", .function = echo, .ctx = self};
     rc = sap_worker_serve(self->worker, &kind);

@@ -3,6 +3,7 @@
 
 #include "common/assert.h"
 #include "common/mem.h"
+#include "store/store_impl.h"
 #include "universe/ingress.h"
 
 enum {
@@ -300,6 +301,7 @@ int timer_worker_step(TimerWorker *worker, bool *busy_out)
 {
     Firings firings = {.worker = worker, .time_ns = sap_store_due_ns(worker->store)};
     *busy_out = false;
+    worker->pokes = store_pokes(worker->store, STORE_POKE_CALL);
     firings.list = (Firing *)mem_alloc(MEM_UNIVERSE, FIRED_AT_ONCE * sizeof *firings.list);
     if (firings.list == NULL) {
         return SAP_NOMEM;
@@ -324,7 +326,7 @@ int timer_worker_wait(TimerWorker *worker, uint64_t timeout_ns)
     row_key_universe(&key, WIT_DBI_TIMERS_DUE, worker->universe);
     SapStorePrefix prefix = {key.table, key.bytes, key.len};
     uint64_t wait_ns = worker->wait_ns < timeout_ns ? worker->wait_ns : timeout_ns;
-    int rc =
-        sap_store_wait(worker->store, SAP_STORE_READ_NEWEST, &prefix, worker->version, wait_ns);
+    int rc = store_wait_poked(worker->store, SAP_STORE_READ_NEWEST, &prefix, worker->version,
+                              STORE_POKE_CALL, worker->pokes, wait_ns);
     return rc == SAP_NOTFOUND ? SAP_OK : rc;
 }

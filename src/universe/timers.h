@@ -50,6 +50,7 @@ typedef struct TimerWorker {
     Producer *producer; /* of the seqs of firings */
     uint32_t universe;
     uint64_t version; /* of the rows at the last step */
+    uint64_t pokes;   /* of the store, before the last step */
     uint64_t wait_ns; /* from the last step to the first timer that is not due; UINT64_MAX: none */
     /* Where the next look begins, so that damaged rows hold up none after them; len 0: at the first. */
     RowKey from[TIMER_CLOCKS];

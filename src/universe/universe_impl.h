@@ -72,6 +72,8 @@ void worker_set_executor(SapWorker *worker, const Executor *executor);
 
 /* Called by an executor, from any thread, when a job has ended: ends the wait of its worker. */
 void universe_poke(SapUniverse *universe);
+/* The same, and the waits of timers and effects too. */
+void universe_poke_all(SapUniverse *universe);
 
 /* Changes the meta row of a world in place of whoever holds `lease`. SAP_FENCED: it is no longer the
  * holder's to change. */

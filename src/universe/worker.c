@@ -37,6 +37,7 @@ enum {
 #define NS_PER_MS      UINT64_C(1000000)
 #define STUCK_CHECK_NS UINT64_C(1000000000)
 #define QUEUED_TOLD_NS UINT64_C(10000000000)
+#define SLOW_NS        UINT64_C(100000000) /* after which a handler leaves its place to another */
 #define DAMAGE_TOLD_NS UINT64_C(3600000000000)
 
 OPTIONS_LAYOUT(SapWorkerOptions, max_memory, resolve_ctx);
@@ -77,7 +78,13 @@ void worker_set_executor(SapWorker *worker, const Executor *executor)
 
 void universe_poke(SapUniverse *universe)
 {
-    store_poke(universe->store);
+    store_poke(universe->store, STORE_POKE_JOB);
+}
+
+void universe_poke_all(SapUniverse *universe)
+{
+    store_poke(universe->store, STORE_POKE_JOB);
+    store_poke(universe->store, STORE_POKE_CALL);
 }
 
 /* ---- Opening --------------------------------------------------------------------------------- */
@@ -759,16 +766,30 @@ static void stop_cycles(SapWorker *worker)
     }
 }
 
+/* Whether a running world keeps no other from being started: its handler does not return, or takes long
+ * where the executor has room for more. */
+static bool has_left_place(const SapWorker *worker, const HotWorld *world, uint64_t now_ns)
+{
+    return world->is_stuck ||
+           (worker->executor.capacity > 0 && now_ns - world->started_ns >= SLOW_NS);
+}
+
 /* How many worlds more may be under way. Handlers that do not return are not waited for. */
 static uint32_t room_for_cycles(const SapWorker *worker)
 {
     uint32_t under_way = worker->ready.count;
     uint32_t most = worker->max_batch * RUNNING_BATCHES;
+    uint64_t now_ns = clock_boot_ns(worker->universe->clock);
     for (const HotWorld *world = worker->running.first; world != NULL; world = world->next) {
-        under_way += !world->is_stuck;
+        under_way += !has_left_place(worker, world, now_ns);
     }
-    uint32_t room = under_way < most ? most - under_way : 0;
-    return at_most(room, worker->max_batch);
+    uint32_t room = at_most(under_way < most ? most - under_way : 0, worker->max_batch);
+    if (worker->executor.capacity > 0) {
+        uint32_t jobs = worker->running.count + worker->lost.count;
+        uint32_t left = jobs < worker->executor.capacity ? worker->executor.capacity - jobs : 0;
+        room = at_most(room, left);
+    }
+    return room;
 }
 
 /* Chooses worlds and runs them, as far as there is room. */
@@ -791,7 +812,7 @@ static int begin_cycles(SapWorker *worker)
 
 static int step_worlds(SapWorker *worker, bool *busy_out)
 {
-    worker->pokes = store_pokes(worker->universe->store);
+    worker->pokes = store_pokes(worker->universe->store, STORE_POKE_JOB);
     free_lost(worker);
     if (!session_may_work(&worker->session)) {
         stop_cycles(worker);
@@ -874,12 +895,16 @@ static int wait_for_worlds(SapWorker *worker, uint64_t timeout_ns)
         return SAP_OK;
     }
     uint64_t left_ns = worker->retry_at_ns - now_ns;
+    if (worker->is_full && worker->executor.capacity > 0) { /* a slow one may leave its place */
+        left_ns = SLOW_NS < left_ns ? SLOW_NS : left_ns;
+    }
     row_key_universe(&key, WIT_DBI_READY, worker->universe->number);
     SapStorePrefix prefix = {key.table, key.bytes, key.len};
     /* Without room for another world only the end of a job matters. */
     uint64_t version = worker->is_full ? UINT64_MAX : worker->hints_version;
     int rc = store_wait_poked(worker->universe->store, SAP_STORE_READ_NEWEST, &prefix, version,
-                              worker->pokes, timeout_ns < left_ns ? timeout_ns : left_ns);
+                              STORE_POKE_JOB, worker->pokes,
+                              timeout_ns < left_ns ? timeout_ns : left_ns);
     return rc == SAP_NOTFOUND ? SAP_OK : rc;
 }
 

@@ -118,7 +118,10 @@ static int open_pool(Pool *pool, SapUniverse *universe, SapWorker *worker, uint3
         pool->count++;
     }
     if (threads > 0) {
-        worker_set_executor(worker, &(Executor){pool_start, pool_poll, pool_cancel, pool});
+        worker_set_executor(worker, &(Executor){.start = pool_start,
+                                                .poll = pool_poll,
+                                                .cancel = pool_cancel,
+                                                .ctx = pool});
     }
     return SAP_OK;
 }

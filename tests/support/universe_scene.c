@@ -333,7 +333,10 @@ static void scene_cancel(void *ctx, ExecutorJob *job)
 
 void scene_executor_use(SceneExecutor *executor, SapWorker *worker)
 {
-    worker_set_executor(worker, &(Executor){scene_start, scene_poll, scene_cancel, executor});
+    worker_set_executor(worker, &(Executor){.start = scene_start,
+                                            .poll = scene_poll,
+                                            .cancel = scene_cancel,
+                                            .ctx = executor});
 }
 
 void scene_release(SceneExecutor *executor, const char *world)
