@@ -81,7 +81,7 @@ $(STORE_BENCH_BIN): $(STORE_BENCH_OBJS) build/bench/obj/data.o build/bench/obj/u
 	$(Q)$(CC) -pthread -o $@ $(filter %.o %.a,$^) $(RUNTIME_LIBS) -lm
 
 $(UNIVERSE_BENCH_BIN): $(UNIVERSE_BENCH_OBJS) build/bench/obj/util.o build/bench/obj/chart.o \
-                       build/bench/obj/store/pg_server.o build/release/obj/tests/support/universe_host.o \
+                       build/bench/obj/store/pg_server.o $(HOST_SRCS:%.c=build/release/obj/%.o) \
                        $(call runtime_objs,release) $(call lib_objs,release) | bench-deps
 	$(Q)$(CC) -pthread -o $@ $(filter %.o,$^) $(RUNTIME_LIBS) -lm
 

@@ -51,7 +51,9 @@ tests_nothreads  := $(call quick,$(NOTHREADS_QUICK),$(tests_unthreaded))
 # $(call test_bins,VARIANT,SOURCES)
 test_bins    = $(2:tests/%.c=build/$1/tests/%)
 support_objs = $(SUPPORT_SRCS:%.c=build/$1/obj/%.o)
-runtime_support_objs = $(RUNTIME_SUPPORT_SRCS:%.c=build/$1/obj/%.o)
+# What steps workers in threads is the node's.
+HOST_SRCS    := src/node/host.c src/node/handler_pool.c
+runtime_support_objs = $(RUNTIME_SUPPORT_SRCS:%.c=build/$1/obj/%.o) $(HOST_SRCS:%.c=build/$1/obj/%.o)
 node_support_objs = $(NODE_SUPPORT_SRCS:%.c=build/$1/obj/%.o)
 
 define TEST_RULES

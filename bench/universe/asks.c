@@ -128,7 +128,7 @@ static int do_nothing(void *ctx, const SapEffectCall *call, SapEffectResult *res
 
 typedef struct Asks {
     SapUniverse *universe;
-    UniverseHost *host;
+    Host *host;
     uint32_t worlds;
     uint32_t first_trip; /* of the worlds that round trips go to */
 } Asks;
@@ -155,20 +155,20 @@ static int create_asking(void *ctx, uint32_t thread)
 
 static int start_asks(const UniRun *run, uint32_t worlds, Asks *asks)
 {
-    UniverseHostOptions options = {.worker = {.name = "bench"},
-                                   .handlers = HANDLERS,
-                                   .keeps_house = true,
-                                   .prepare = serve_nothing};
+    HostOptions options = {.worker = {.name = "bench"},
+                           .handlers = HANDLERS,
+                           .roles = HOST_ALL_ROLES,
+                           .prepare = serve_nothing};
     *asks = (Asks){.worlds = worlds};
     if (worlds_check("open", sap_universe_open(run->url, NULL, &asks->universe)) != 0 ||
         worlds_threads(ASK_THREADS, create_asking, asks) != 0)
         return -1;
-    return worlds_check("worker", universe_host_start(asks->universe, &options, &asks->host));
+    return worlds_check("worker", host_start(asks->universe, &options, &asks->host));
 }
 
 static int end_asks(Asks *asks)
 {
-    return worlds_check("worker", universe_host_stop(asks->host)) |
+    return worlds_check("worker", host_stop(asks->host, UINT64_MAX)) |
            worlds_check("close", sap_universe_close(asks->universe));
 }
 

@@ -13,7 +13,7 @@ enum { ENTRIES = 200000, RESTORES = 5 };
 /* A new worker has the world in memory when its first step there is done. */
 static int restore_once(Worlds *worlds, uint32_t number, uint64_t *ns_out)
 {
-    UniverseHost *host = NULL;
+    Host *host = NULL;
     char id[16];
     snprintf(id, sizeof id, "restore-%u", number);
     if (worlds_send(worlds, 0, NULL, id) != 0)
@@ -37,7 +37,7 @@ static int send_entries(void *ctx, uint32_t thread)
 int measure_restore(const UniRun *run, double *values)
 {
     Worlds worlds;
-    UniverseHost *host = NULL;
+    Host *host = NULL;
     BenchSamples times = {0};
     if (worlds_make(run->url, &worlds) != 0 || worlds_create(&worlds, 1) != 0 ||
         worlds_host(&worlds, 0, &host) != 0 ||
@@ -71,7 +71,7 @@ static int fill_worlds(const void *arg, void *result)
 {
     const Before *before = arg;
     Worlds worlds;
-    UniverseHost *host = NULL;
+    Host *host = NULL;
     (void)result;
     if (worlds_make(before->url, &worlds) != 0 || worlds_create(&worlds, RESTART_WORLDS) != 0 ||
         worlds_host(&worlds, 0, &host) != 0 || worlds_settle(&worlds) != 0)
@@ -110,7 +110,7 @@ static int restart_worlds(const void *arg, void *result)
     const Before *before = arg;
     Restart *restart = result;
     Worlds worlds;
-    UniverseHost *host = NULL;
+    Host *host = NULL;
     uint64_t begin_ns = bench_now_ns();
     if (worlds_open(before->url, RESTART_WORLDS, 1 + RESTART_BACKLOG, &worlds) != 0 ||
         worlds_host(&worlds, 0, &host) != 0 || await_first_step(&worlds) != 0)
@@ -192,7 +192,7 @@ static int fill_worker(Worlds *worlds)
 /* A message waits in each world, and the worker has room for few of them. */
 static int churn_worlds(Worlds *worlds, double *per_s)
 {
-    UniverseHost *host = NULL;
+    Host *host = NULL;
     if (worlds_send_each(worlds, 1) != 0)
         return -1;
     uint64_t begin_ns = bench_now_ns();
@@ -205,7 +205,7 @@ static int churn_worlds(Worlds *worlds, double *per_s)
 int measure_activation(const UniRun *run, double *values)
 {
     Worlds worlds;
-    UniverseHost *host = NULL;
+    Host *host = NULL;
     if (worlds_make(run->url, &worlds) != 0 || worlds_create(&worlds, DORMANT_WORLDS) != 0 ||
         worlds_host(&worlds, 0, &host) != 0 ||
         worlds_send_each(&worlds, DORMANT_ENTRIES - 1) != 0 || worlds_rest(&worlds) != 0 ||

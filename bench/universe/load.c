@@ -106,7 +106,7 @@ static double percentile_ms(const BenchSamples *samples, unsigned percent)
 }
 
 /* With one world more than the load is for, and all in memory. */
-static int start_worlds(const UniRun *run, Worlds *worlds, UniverseHost **host_out)
+static int start_worlds(const UniRun *run, Worlds *worlds, Host **host_out)
 {
     Times warm_up;
     if (worlds_make(run->url, worlds) != 0 || worlds_create(worlds, WORLDS + 1) != 0 ||
@@ -117,7 +117,7 @@ static int start_worlds(const UniRun *run, Worlds *worlds, UniverseHost **host_o
     return 0;
 }
 
-static int end_worlds(Worlds *worlds, UniverseHost *host)
+static int end_worlds(Worlds *worlds, Host *host)
 {
     return worlds_settle(worlds) == 0 && worlds_host_stop(host) == 0 ? worlds_close(worlds) : -1;
 }
@@ -125,7 +125,7 @@ static int end_worlds(Worlds *worlds, UniverseHost *host)
 int measure_nominal(const UniRun *run, double *values)
 {
     Worlds worlds;
-    UniverseHost *host = NULL;
+    Host *host = NULL;
     Times times;
     if (start_worlds(run, &worlds, &host) != 0)
         return -1;
@@ -147,7 +147,7 @@ int measure_nominal(const UniRun *run, double *values)
 int measure_stuck(const UniRun *run, double *values)
 {
     Worlds worlds;
-    UniverseHost *host = NULL;
+    Host *host = NULL;
     Times without, with;
     if (start_worlds(run, &worlds, &host) != 0 ||
         run_load(&worlds, "without", STUCK_LOAD_MS / 2, &without) != 0 ||

@@ -42,7 +42,7 @@ typedef struct RestFigures {
 /* Worlds that are created, make a step and are given back. */
 static int make_some(Worlds *worlds, uint32_t count, uint64_t *create_ns, uint64_t *step_ns)
 {
-    UniverseHost *host = NULL;
+    Host *host = NULL;
     uint64_t begin_ns = bench_now_ns();
     if (worlds_create(worlds, count) != 0)
         return -1;
@@ -78,7 +78,7 @@ static int rest_worlds(const void *arg, void *result)
     const Rest *rest = arg;
     RestFigures *figures = result;
     Worlds worlds;
-    UniverseHost *host = NULL;
+    Host *host = NULL;
     uint64_t begin_ns = bench_now_ns();
     if (worlds_open(rest->url, 1, 1, &worlds) != 0 || worlds_host(&worlds, 0, &host) != 0)
         return -1;

@@ -72,12 +72,12 @@ typedef struct Usage {
 } Usage;
 
 /* While the worker has nothing to do. */
-static int take_usage(Worlds *worlds, UniverseHost *host, Usage *usage)
+static int take_usage(Worlds *worlds, Host *host, Usage *usage)
 {
     SapStoreStats store;
     SapWorkerStats worker;
     int rc = sap_store_stats(sap_universe_store(worlds->universe), &store);
-    rc = rc == SAP_OK ? sap_worker_stats(universe_host_worker(host), &worker) : rc;
+    rc = rc == SAP_OK ? sap_worker_stats(host_worker(host), &worker) : rc;
     *usage = (Usage){.ns = bench_now_ns(),
                      .steps = worlds_steps(worlds),
                      .commits = store.committed,
@@ -129,7 +129,7 @@ static int write_waits(Clients *clients, double *values)
 static int measure_clients(const UniRun *run, const char *url, Clients *clients, double *values)
 {
     Worlds worlds;
-    UniverseHost *host = NULL;
+    Host *host = NULL;
     Usage from, to;
     clients->worlds = &worlds;
     if (worlds_make(url, &worlds) != 0 || worlds_create(&worlds, WORLDS) != 0 ||
@@ -193,7 +193,7 @@ int measure_renewal(const UniRun *run, double *values)
 int measure_backlog(const UniRun *run, double *values)
 {
     Worlds worlds;
-    UniverseHost *host = NULL;
+    Host *host = NULL;
     Usage from = {0}, to;
     if (worlds_make(run->url, &worlds) != 0 || worlds_create(&worlds, WORLDS) != 0 ||
         worlds_send_each(&worlds, BACKLOG) != 0)

@@ -342,14 +342,14 @@ uint64_t worlds_steps(const Worlds *worlds)
 
 /* ---- Workers -------------------------------------------------------------------------------- */
 
-int worlds_host(Worlds *worlds, uint32_t max_worlds, UniverseHost **host_out)
+int worlds_host(Worlds *worlds, uint32_t max_worlds, Host **host_out)
 {
-    UniverseHostOptions options = {.worker = {.name = "bench", .max_worlds = max_worlds},
-                                   .handlers = HANDLER_THREADS};
-    return worlds_check("worker", universe_host_start(worlds->universe, &options, host_out));
+    HostOptions options = {.worker = {.name = "bench", .max_worlds = max_worlds},
+                           .handlers = HANDLER_THREADS};
+    return worlds_check("worker", host_start(worlds->universe, &options, host_out));
 }
 
-int worlds_host_stop(UniverseHost *host)
+int worlds_host_stop(Host *host)
 {
-    return worlds_check("worker", universe_host_stop(host));
+    return worlds_check("worker", host_stop(host, UINT64_MAX));
 }

@@ -6,8 +6,8 @@
 #ifndef UNIVERSE_BENCH_WORLDS_H
 #define UNIVERSE_BENCH_WORLDS_H
 
+#include "node/host.h"
 #include "sapling/universe.h"
-#include "support/universe_host.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -56,8 +56,8 @@ int worlds_height(Worlds *worlds, uint32_t world, uint64_t *height_out);
 uint64_t worlds_steps(const Worlds *worlds);
 
 /* Starts a worker that keeps up to max_worlds in memory; 0: the default. */
-int worlds_host(Worlds *worlds, uint32_t max_worlds, UniverseHost **host_out);
-int worlds_host_stop(UniverseHost *host);
+int worlds_host(Worlds *worlds, uint32_t max_worlds, Host **host_out);
+int worlds_host_stop(Host *host);
 
 /* Waits until the first handler of this process is called, and writes the number of its world. */
 int worlds_await_first(uint32_t *world_out);

@@ -4,11 +4,11 @@
  * SAP_KILLS says how many deaths; SAP_TEST_SEED decides their moments. */
 #include "common/clock.h"
 #include "common/random.h"
+#include "node/host.h"
 #include "support/choice.h"
 #include "support/expect.h"
 #include "support/files.h"
 #include "support/suite.h"
-#include "support/universe_host.h"
 #include "support/universe_outside.h"
 
 #include <errno.h>
@@ -54,14 +54,14 @@ static SapUniverse *open_universe(const char *url)
     return universe;
 }
 
-static UniverseHost *start_host(SapUniverse *universe)
+static Host *start_host(SapUniverse *universe)
 {
-    UniverseHostOptions options = {.worker = {.name = "worker"},
-                                   .handlers = HANDLERS,
-                                   .keeps_house = true,
-                                   .prepare = outside_serve};
-    UniverseHost *host = NULL;
-    EXPECT_RC(universe_host_start(universe, &options, &host), SAP_OK);
+    HostOptions options = {.worker = {.name = "worker"},
+                           .handlers = HANDLERS,
+                           .roles = HOST_ALL_ROLES,
+                           .prepare = outside_serve};
+    Host *host = NULL;
+    EXPECT_RC(host_start(universe, &options, &host), SAP_OK);
     return host;
 }
 
@@ -155,13 +155,13 @@ static void drain_and_audit(Killing *killing, OutsideCounts *counts)
     outside_open_account(killing->account);
     SapUniverse *universe = open_universe(killing->url);
     outside_make_worlds(universe);
-    UniverseHost *host = start_host(universe);
+    Host *host = start_host(universe);
     while (outside_waiting(universe) > 0) {
         EXPECT(clock_mono_ns(NULL) < end_ns, "%" PRIu64 " rows have no end",
                outside_waiting(universe));
         nap_us(LOOK_US);
     }
-    EXPECT_RC(universe_host_stop(host), SAP_OK);
+    EXPECT_RC(host_stop(host, UINT64_MAX), SAP_OK);
     outside_audit_end(killing->audit, universe, counts);
     EXPECT_RC(sap_universe_close(universe), SAP_OK);
     outside_close_account();

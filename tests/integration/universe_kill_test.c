@@ -4,11 +4,11 @@
  *
  * SAP_KILLS says how many deaths; SAP_TEST_SEED decides the moments, the load and the number of worlds. */
 #include "common/random.h"
+#include "node/host.h"
 #include "support/choice.h"
 #include "support/expect.h"
 #include "support/files.h"
 #include "support/suite.h"
-#include "support/universe_host.h"
 #include "support/universe_program.h"
 
 #include <inttypes.h>
@@ -77,14 +77,14 @@ static SapUniverse *open_killed_file(const Killing *killing)
 static void drain_worlds(SapUniverse *universe, uint32_t worlds)
 {
     uint64_t end_ns = universe_test_now_ns() + UINT64_C(1000000) * DRAIN_MS;
-    UniverseHostOptions options = {.keeps_house = true};
-    UniverseHost *host = NULL;
-    EXPECT_RC(universe_host_start(universe, &options, &host), SAP_OK);
+    HostOptions options = {.roles = HOST_ALL_ROLES};
+    Host *host = NULL;
+    EXPECT_RC(host_start(universe, &options, &host), SAP_OK);
     while (ledger_waiting(universe, worlds) > 0) {
         EXPECT(universe_test_now_ns() < end_ns, "the worlds do not go on");
         universe_processes_hear(NULL, 0, POLL_NS);
     }
-    EXPECT_RC(universe_host_stop(host), SAP_OK);
+    EXPECT_RC(host_stop(host, UINT64_MAX), SAP_OK);
 }
 
 /* A file of its own, through some deaths. */

@@ -6,11 +6,11 @@
 #include "common/clock.h"
 #include "common/config.h"
 #include "common/relaxed.h"
+#include "node/host.h"
 #include "support/choice.h"
 #include "support/expect.h"
 #include "support/files.h"
 #include "support/suite.h"
-#include "support/universe_host.h"
 #include "universe/universe_impl.h"
 
 #include <inttypes.h>
@@ -139,7 +139,7 @@ typedef struct Volume {
     char url[FILES_PATH_MAX + 256];
     SapStore *store;
     SapUniverse *universe;
-    UniverseHost *host;
+    Host *host;
     uint64_t per_round;
     uint64_t first; /* number of the messages of this round */
 } Volume;
@@ -296,9 +296,8 @@ static void close_volume(Volume *volume)
 
 static void start_host(Volume *volume)
 {
-    UniverseHostOptions options = {
-        .handlers = HANDLERS, .keeps_house = true, .prepare = serve_volume};
-    EXPECT_RC(universe_host_start(volume->universe, &options, &volume->host), SAP_OK);
+    HostOptions options = {.handlers = HANDLERS, .roles = HOST_ALL_ROLES, .prepare = serve_volume};
+    EXPECT_RC(host_start(volume->universe, &options, &volume->host), SAP_OK);
 }
 
 static uint64_t file_bytes(const Volume *volume)
@@ -313,7 +312,7 @@ static uint64_t file_bytes(const Volume *volume)
 /* A day passes while the machine is suspended: its worker finds its session over, and another one begins. */
 static void pass_a_day(Volume *volume)
 {
-    EXPECT_RC(universe_host_stop(volume->host), SAP_OK);
+    EXPECT_RC(host_stop(volume->host, UINT64_MAX), SAP_OK);
     EXPECT(count_rows(volume, WIT_DBI_HELD, 1) == 0 && count_rows(volume, WIT_DBI_SESSIONS, 1) == 0,
            "a worker that was closed holds something");
     relaxed_add(&moved_ns, DAY_NS + DAY_NS / 24);
@@ -402,7 +401,7 @@ START_TEST(after_a_day_nothing_is_left_of_messages_but_the_journals)
     EXPECT(grown[1] <= grown[0] + grown[0] / 10, "the file grew by %" PRIu64 ", then by %" PRIu64,
            grown[0], grown[1]);
     delete_some(volume);
-    EXPECT_RC(universe_host_stop(volume->host), SAP_OK);
+    EXPECT_RC(host_stop(volume->host, UINT64_MAX), SAP_OK);
     expect_only_journals(volume, volume->per_round * ROUNDS);
     close_volume(volume);
     free(volume);

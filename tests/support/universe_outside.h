@@ -42,7 +42,7 @@ void outside_close_account(void);
 void outside_note_ready(void);
 void outside_note_sent(uint32_t number);
 
-/* Makes the worker serve the kinds: for UniverseHostOptions.prepare. */
+/* Makes the worker serve the kinds: for HostOptions.prepare. */
 int outside_serve(SapWorker *worker, void *ctx);
 
 /* ---- The test -------------------------------------------------------------------------------- */

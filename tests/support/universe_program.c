@@ -3,8 +3,8 @@
 #include "common/mem.h"
 #include "common/random.h"
 #include "common/sync.h"
+#include "node/host.h"
 #include "support/expect.h"
-#include "support/universe_host.h"
 #include "universe/universe_impl.h"
 
 #include <errno.h>
@@ -74,7 +74,7 @@ typedef struct Running {
     uint64_t ttl_ns;
     SapStore *store; /* NULL: the universe's own */
     SapUniverse *universe;
-    UniverseHost *host;         /* NULL: there is none now */
+    Host *host;                 /* NULL: there is none now */
     UniverseProgramStats stats; /* of hosts that have ended */
     SAP_ATOMIC(bool) ending;
 } Running;
@@ -199,14 +199,14 @@ static void close_for_program(const Running *running)
 static UniverseProgramStats sum_stats(const Running *running)
 {
     UniverseProgramStats sum = running->stats;
-    SapWorkerStats now;
+    HostStats now;
     sum.late = atomic_load_full(&late_guards);
     if (running->host != NULL) {
-        universe_host_stats(running->host, &now);
-        sum.steps += now.steps;
-        sum.acquired += now.acquired;
-        sum.fenced += now.fenced;
-        sum.unknown += now.unknown;
+        host_stats(running->host, &now);
+        sum.steps += now.worker.steps;
+        sum.acquired += now.worker.acquired;
+        sum.fenced += now.worker.fenced;
+        sum.unknown += now.worker.unknown;
     }
     return sum;
 }
@@ -214,7 +214,7 @@ static UniverseProgramStats sum_stats(const Running *running)
 static void end_host(Running *running)
 {
     running->stats = sum_stats(running);
-    int rc = universe_host_stop(running->host);
+    int rc = host_stop(running->host, UINT64_MAX);
     EXPECT(rc == SAP_OK || rc == SAP_FENCED || rc == SAP_IO || rc == SAP_BUSY,
            "the worker ended with %d", rc);
     running->host = NULL;
@@ -223,17 +223,17 @@ static void end_host(Running *running)
 /* Keeps a worker running: where its session is over another one begins, as soon as the store lets it. */
 static void keep_host(Running *running)
 {
-    UniverseHostOptions options = {
-        .worker = {.name = running->worker}, .handlers = HANDLERS, .keeps_house = true};
-    if (running->host != NULL && universe_host_code(running->host) == SAP_OK) {
+    HostOptions options = {
+        .worker = {.name = running->worker}, .handlers = HANDLERS, .roles = HOST_ALL_ROLES};
+    if (running->host != NULL && host_code(running->host) == SAP_OK) {
         return;
     }
     if (running->host != NULL) {
-        EXPECT_RC(universe_host_code(running->host), SAP_FENCED);
+        EXPECT_RC(host_code(running->host), SAP_FENCED);
         nap_us((uint64_t)SETTLE_MS * 1000); /* the other thread's call ends, and is counted */
         end_host(running);
     }
-    int rc = universe_host_start(running->universe, &options, &running->host);
+    int rc = host_start(running->universe, &options, &running->host);
     EXPECT(rc == SAP_OK || rc == SAP_IO || rc == SAP_BUSY, "starting a worker returned %d", rc);
     running->stats.sessions += rc == SAP_OK;
 }

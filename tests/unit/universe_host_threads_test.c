@@ -11,10 +11,10 @@
 #include "common/mem.h"
 #include "common/random.h"
 #include "common/sync.h"
+#include "node/host.h"
 #include "support/expect.h"
 #include "support/files.h"
 #include "support/suite.h"
-#include "support/universe_host.h"
 #include "universe/universe_impl.h"
 
 enum {
@@ -107,11 +107,11 @@ static void tear_down(void)
     file_bed_end(&bed);
 }
 
-static UniverseHost *start_host(uint32_t handlers)
+static Host *start_host(uint32_t handlers)
 {
-    UniverseHostOptions options = {.handlers = handlers, .keeps_house = true};
-    UniverseHost *host = NULL;
-    EXPECT_RC(universe_host_start(universe, &options, &host), SAP_OK);
+    HostOptions options = {.handlers = handlers, .roles = HOST_ALL_ROLES};
+    Host *host = NULL;
+    EXPECT_RC(host_start(universe, &options, &host), SAP_OK);
     return host;
 }
 
@@ -269,7 +269,7 @@ START_TEST(nothing_is_lost_or_doubled_while_everything_happens_at_once)
     static Sender senders[SENDERS];
     pthread_t others[REPLAYERS + 2];
     char name[16];
-    UniverseHost *host = start_host(HANDLERS);
+    Host *host = start_host(HANDLERS);
     for (int i = 0; i < WORLDS; i++) {
         EXPECT_RC(
             sap_world_create(universe, world_name(name, i), "keep", SAP_ENCODING_JSON, NULL, 0),
@@ -310,7 +310,7 @@ START_TEST(nothing_is_lost_or_doubled_while_everything_happens_at_once)
     }
     EXPECT(atomic_load_full(&doubled) == 0, "%" PRIu32 " items twice", atomic_load_full(&doubled));
     EXPECT(total >= (WORLDS - DELETED) * SENDERS * ROUNDS, "only %" PRIu32 " items", total);
-    EXPECT_RC(universe_host_stop(host), SAP_OK);
+    EXPECT_RC(host_stop(host, UINT64_MAX), SAP_OK);
     printf("universe_host_threads: %" PRIu32 " items\n", total);
 }
 END_TEST
@@ -320,7 +320,7 @@ END_TEST
 /* A handler that does not return holds up no other world. */
 START_TEST(replies_arrive_while_another_handler_does_not_return)
 {
-    UniverseHost *host = start_host(2);
+    Host *host = start_host(2);
     EXPECT_RC(sap_world_create(universe, "slow", "keep", SAP_ENCODING_JSON, NULL, 0), SAP_OK);
     EXPECT_RC(sap_world_create(universe, "fast", "keep", SAP_ENCODING_JSON, NULL, 0), SAP_OK);
     EXPECT_RC(send_item("slow", "hang", "h"), SAP_OK);
@@ -334,7 +334,7 @@ START_TEST(replies_arrive_while_another_handler_does_not_return)
         EXPECT(rows_of("fast", id) == 0, "there are no items");
     }
     atomic_store_full(&let_go, true);
-    EXPECT_RC(universe_host_stop(host), SAP_OK);
+    EXPECT_RC(host_stop(host, UINT64_MAX), SAP_OK);
 }
 END_TEST
 
@@ -349,9 +349,9 @@ static bool is_stuck(const char *world)
  * says so, and tells the handler when its world is taken away. */
 START_TEST(a_handler_in_the_stepping_thread_that_does_not_return_is_seen_and_can_be_ended)
 {
-    UniverseHostOptions options = {.worker = {.size = sizeof options.worker, .max_handler_ms = 20}};
-    UniverseHost *host = NULL;
-    EXPECT_RC(universe_host_start(universe, &options, &host), SAP_OK);
+    HostOptions options = {.worker = {.size = sizeof options.worker, .max_handler_ms = 20}};
+    Host *host = NULL;
+    EXPECT_RC(host_start(universe, &options, &host), SAP_OK);
     EXPECT_RC(sap_world_create(universe, "slow", "keep", SAP_ENCODING_JSON, NULL, 0), SAP_OK);
     EXPECT_RC(send_item("slow", "hang", "h"), SAP_OK);
     for (int i = 0; !is_stuck("slow"); i++) {
@@ -363,7 +363,7 @@ START_TEST(a_handler_in_the_stepping_thread_that_does_not_return_is_seen_and_can
         EXPECT(i < 10000, "the handler does not end");
         pause_ms(2);
     }
-    EXPECT_RC(universe_host_stop(host), SAP_OK);
+    EXPECT_RC(host_stop(host, UINT64_MAX), SAP_OK);
     SapWorldInfo info;
     EXPECT_RC(sap_world_info(universe, "slow", &info), SAP_OK);
     EXPECT(info.status == SAP_WORLD_PAUSED && info.height <= 1, "it is %d", (int)info.status);
@@ -398,13 +398,13 @@ START_TEST(a_wait_without_end_gets_its_reply_and_keeps_the_universe_open)
     EXPECT_RC(sap_universe_close(universe), SAP_BUSY);
     pause_ms(50);
     EXPECT(calls_under_way() == 1, "it does not wait");
-    UniverseHost *host = start_host(1);
+    Host *host = start_host(1);
     EXPECT_RC(sap_universe_close(universe), SAP_BUSY);
     EXPECT_RC(send_item("w", "count", "late"), SAP_OK);
     pthread_join(waiter, NULL);
     EXPECT(reply != NULL && strcmp(reply->payload, "0") == 0, "another reply");
     sap_reply_free(reply);
-    EXPECT_RC(universe_host_stop(host), SAP_OK);
+    EXPECT_RC(host_stop(host, UINT64_MAX), SAP_OK);
 }
 END_TEST
 
@@ -418,7 +418,7 @@ static int close_inside(void *ctx, const SapDeadLetter *letter)
 /* Also from inside of one. */
 START_TEST(a_universe_is_not_closed_under_a_list_of_letters)
 {
-    UniverseHost *host = start_host(1);
+    Host *host = start_host(1);
     int code = SAP_OK;
     EXPECT_RC(sap_world_create(universe, "w", "keep", SAP_ENCODING_JSON, NULL, 0), SAP_OK);
     EXPECT_RC(send_item("w", "picky", "p"), SAP_OK);
@@ -426,7 +426,7 @@ START_TEST(a_universe_is_not_closed_under_a_list_of_letters)
     EXPECT_RC(sap_world_reply_wait(universe, "w", "p", 60 * SECOND_NS, &reply), SAP_OK);
     EXPECT(reply->failed, "it was refused");
     sap_reply_free(reply);
-    EXPECT_RC(universe_host_stop(host), SAP_OK);
+    EXPECT_RC(host_stop(host, UINT64_MAX), SAP_OK);
     EXPECT_RC(sap_dead_letters(universe, "w", close_inside, &code), SAP_OK);
     EXPECT(code == SAP_BUSY, "closing returned %d", code);
 }
