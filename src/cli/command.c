@@ -10,61 +10,8 @@
 #include "cli/help.h"
 #include "cli/interrupt.h"
 #include "common/fd.h"
-
-/* ---- Near names ------------------------------------------------------------------------------ */
-
-enum { NAME_MOST = 32 };
-
-static size_t least_of(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-/* How many letters to add, drop, replace or swap with their neighbour. */
-static size_t distance(const char *a, size_t a_len, const char *b, size_t b_len)
-{
-    size_t rows[3][NAME_MOST + 1];
-
-    for (size_t j = 0; j <= b_len; j++) {
-        rows[0][j] = j;
-    }
-    for (size_t i = 1; i <= a_len; i++) {
-        size_t *now = rows[i % 3];
-        const size_t *before = rows[(i - 1) % 3];
-        const size_t *two_before = rows[(i + 1) % 3];
-
-        now[0] = i;
-        for (size_t j = 1; j <= b_len; j++) {
-            now[j] = before[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
-            now[j] = least_of(now[j], least_of(before[j], now[j - 1]) + 1);
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
-                now[j] = least_of(now[j], two_before[j - 2] + 1);
-            }
-        }
-    }
-    return rows[a_len % 3][b_len];
-}
-
-void nearest_start(Nearest *nearest, const char *wanted, size_t len)
-{
-    *nearest = (Nearest){wanted, len, NULL, len < 4 ? 2 : 3};
-}
-
-void nearest_try(Nearest *nearest, const char *name)
-{
-    size_t len = strlen(name);
-
-    if (len > NAME_MOST || nearest->wanted_len > NAME_MOST || nearest->wanted_len == 0) {
-        return;
-    }
-    size_t d = strncmp(name, nearest->wanted, nearest->wanted_len) == 0
-                   ? 1
-                   : distance(nearest->wanted, nearest->wanted_len, name, len);
-    if (d < nearest->distance && d < len) {
-        nearest->name = name;
-        nearest->distance = d;
-    }
-}
+#include "node/nearest.h"
+#include "node/units.h"
 
 /* ---- Finding --------------------------------------------------------------------------------- */
 
@@ -235,43 +182,23 @@ int call_number(const Call *call, OptionId id, uint64_t least, uint64_t most, ui
     return EXIT_DONE;
 }
 
-/* Milliseconds of a unit; 0: there is none of that name. */
-static uint64_t unit_ms(const char *unit)
-{
-    static const struct {
-        const char *name;
-        uint64_t ms;
-    } units[] = {{"ms", 1}, {"s", 1000}, {"", 1000}, {"m", 60000}, {"h", 3600000}, {"d", 86400000}};
-
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
-        if (strcmp(unit, units[i].name) == 0) {
-            return units[i].ms;
-        }
-    }
-    return 0;
-}
-
 int call_duration(const Call *call, OptionId id, uint64_t least_ms, uint64_t most_ms,
                   uint64_t otherwise_ms, uint64_t *ms_out)
 {
     const char *text = call_value(call, id);
-    char *end = NULL;
+    uint64_t ms = 0;
 
     if (text == NULL) {
         *ms_out = otherwise_ms;
         return EXIT_DONE;
     }
-    errno = 0;
-    unsigned long long number = strtoull(text, &end, 10);
-    uint64_t unit = unit_ms(end);
-    if (text[0] < '0' || text[0] > '9' || errno != 0 || unit == 0 || number > most_ms / unit ||
-        number * unit < least_ms) {
+    if (!units_read_time(text, &ms) || ms > most_ms || ms < least_ms) {
         return call_usage(call,
                           "--%s %s is not a time such as 500ms, 30s, 5m, 2h or 1d, from %" PRIu64
                           " ms to %" PRIu64 " d",
                           option_name(call, id), text, least_ms, most_ms / 86400000);
     }
-    *ms_out = number * unit;
+    *ms_out = ms;
     return EXIT_DONE;
 }
 

@@ -173,14 +173,5 @@ const Command *command_find(const char *group, const char *name);
 bool command_is_first_word(const char *group, const char *word);
 /* The option of a command, or one of all commands, by name; NULL: none. */
 const Option *command_option(const Command *command, const char *name, size_t name_len);
-/* Of the candidates the name that is nearest to a mistyped one; NULL: none is near. */
-typedef struct Nearest {
-    const char *wanted;
-    size_t wanted_len;
-    const char *name;
-    size_t distance;
-} Nearest;
-void nearest_start(Nearest *nearest, const char *wanted, size_t len);
-void nearest_try(Nearest *nearest, const char *name);
 
 #endif

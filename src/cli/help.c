@@ -1,5 +1,6 @@
 #include "cli/help.h"
 
+#include "node/nearest.h"
 #include "sapling/version.h"
 
 #include <stdio.h>
