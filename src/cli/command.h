@@ -21,6 +21,7 @@ typedef enum OptionId {
     OPTION_BATCH,
     OPTION_CODE,
     OPTION_COLOR,
+    OPTION_CONFIG,
     OPTION_CORRELATION,
     OPTION_COUNT,
     OPTION_COUNT_ONLY,
@@ -28,6 +29,7 @@ typedef enum OptionId {
     OPTION_DEDUPE,
     OPTION_DELAY,
     OPTION_DELIMITER,
+    OPTION_DETACH,
     OPTION_DRY_RUN,
     OPTION_DUPSORT,
     OPTION_EXEC,
@@ -90,7 +92,11 @@ typedef enum OptionId {
     OPTION_VALUE,
     OPTION_WAIT,
     OPTION_YES,
+    OPTION_NODE_FIRST, /* those of a node, by the keys of its configuration */
 } OptionId;
+
+/* The option of a ConfigKey. */
+#define OPTION_NODE(key) ((OptionId)(OPTION_NODE_FIRST + (int)(key)))
 
 typedef struct Option {
     OptionId id; /* OPTION_NONE ends a list */

@@ -53,6 +53,7 @@ typedef struct Group {
 static const Group groups[] = {
     {"db", "look into database files, change them, keep them safe", "FILE",
      "sapling db put shop.db apple 3 && sapling db scan shop.db", "db load"},
+    {"config", "see how a node would be configured", "", "sapling config show", "config show"},
     {"queue", "durable message queues in a file", "FILE",
      "sapling queue push work.db hello && sapling queue pop work.db", "queue pop"},
     {"store", "make and check stores, in a file or on a PostgreSQL server", "URL",

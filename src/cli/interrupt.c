@@ -11,8 +11,14 @@
 
 #include "cli/output.h"
 #include "cli/target.h"
+#include "common/clock.h"
+#include "common/sync.h"
 
 enum { POLL_MS = 100 };
+
+/* timeout(1) sends its signal to the process, and then to the group that the process is in: a second one this
+ * soon is the first. */
+#define SAME_SIGNAL_NS UINT64_C(300000000)
 
 static atomic_bool pending;
 static atomic_bool held;
@@ -23,6 +29,7 @@ static const char *half_made;
 static void (*say_goodbye)(void *ctx);
 static void *goodbye_ctx;
 static pid_t child_group;
+static Cond came;       /* a signal that is held */
 static int number_seen; /* of the held signal; 0: none came */
 
 static void interrupted_signals(sigset_t *set)
@@ -63,17 +70,26 @@ static void *wait_for_signals(void *unused)
 {
     sigset_t set;
     int number = 0;
+    uint64_t first_ns = 0;
 
     (void)unused;
     interrupted_signals(&set);
     for (;;) {
-        if (sigwait(&set, &number) == 0 && (!atomic_load(&held) || atomic_load(&pending))) {
+        int rc = sigwait(&set, &number);
+        bool again = atomic_load(&pending);
+        if (rc == 0 && atomic_load(&held) && again &&
+            clock_mono_ns(NULL) - first_ns < SAME_SIGNAL_NS) {
+            continue;
+        }
+        if (rc == 0 && (!atomic_load(&held) || again)) {
             end_now();
         }
+        first_ns = clock_mono_ns(NULL);
         /* Before the command gets it: whoever sees it end knows why. */
         atomic_store(&pending, true);
         (void)pthread_mutex_lock(&lock);
         number_seen = number;
+        cond_broadcast(&came);
         if (child_group > 0) {
             (void)kill(-child_group, number);
         }
@@ -93,7 +109,7 @@ void interrupt_install(bool json)
     interrupted_signals(&set);
     /* Without the thread the signals keep what they do by default. */
     (void)pthread_sigmask(SIG_BLOCK, &set, NULL);
-    if (pthread_create(&thread, NULL, wait_for_signals, NULL) != 0) {
+    if (!cond_init(&came) || pthread_create(&thread, NULL, wait_for_signals, NULL) != 0) {
         (void)pthread_sigmask(SIG_UNBLOCK, &set, NULL);
     } else {
         (void)pthread_detach(thread);
@@ -111,6 +127,16 @@ void interrupt_hold(void)
 bool interrupt_pending(void)
 {
     return atomic_load(&pending);
+}
+
+bool interrupt_wait(uint64_t ns)
+{
+    (void)pthread_mutex_lock(&lock);
+    if (number_seen == 0) {
+        cond_wait_ns(&came, &lock, ns);
+    }
+    (void)pthread_mutex_unlock(&lock);
+    return interrupt_pending();
 }
 
 ssize_t interrupt_read(int fd, void *bytes, size_t len)

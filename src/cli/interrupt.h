@@ -12,14 +12,18 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
-/* Before any other thread begins. `json`: how an interruption is told. */
+/* Before any other thread begins, and again in a child of fork(), which has no thread that waits for signals. `json`:
+ * how an interruption is told. */
 void interrupt_install(bool json);
 
 /* From now on the first signal only sets the mark. */
 void interrupt_hold(void);
 bool interrupt_pending(void);
+/* The same, after a wait for the mark; it may end early. */
+bool interrupt_wait(uint64_t ns);
 
 /* read(), for work that holds the signal: input that does not come is waited for in small parts. EINTR:
  * interrupted. */
