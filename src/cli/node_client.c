@@ -16,6 +16,7 @@
 #include "common/fd.h"
 #include "common/random.h"
 #include "common/utf8.h"
+#include "node/nearest.h"
 
 enum {
     CONNECT_MS = 5000,

@@ -21,7 +21,7 @@
     X(LISTEN, "listen", TEXT, "HOST:PORT", NULL, 0, "127.0.0.1:7227", true,                      \
       "the address of the HTTP API; none: the socket alone")                                     \
     X(STORE, "store", TEXT, "URL", NULL, 0, "", true,                                            \
-      "where worlds are kept: postgres://...; a file in DIR if not given")          \
+      "where worlds are kept: postgres://...; a file in DIR if not given")                       \
     X(ROLE, "role", LIST, "ROLE", "worlds|effects|timers|orchestrator|reaper|http", 0, "", true, \
       "do this part; again, or with commas: further ones; all if not given")                     \
     X(ALLOW_HTTP, "allow-http", LIST, "HOST:PORT", NULL, 0, "", true,                            \
@@ -31,7 +31,7 @@
     X(SOCKET_GROUP, "socket-group", TEXT, "GROUP", NULL, 0, "", false,                           \
       "this group of users may use the socket; without it the node's own user")                  \
     X(MODULES_ALLOW, "modules-allow", TEXT, "FILE", NULL, 0, "", false,                          \
-      "programs that tokens may register, one a line; DIR/modules.allow if not given")   \
+      "programs that tokens may register, one a line; DIR/modules.allow if not given")           \
     X(WORKER, "worker", TEXT, "NAME", NULL, 0, "", false,                                        \
       "this node's name among workers; one is made at the first start")                          \
     X(HANDLERS, "handlers", NUMBER, "N", NULL, 1024, "128", false,                               \
@@ -53,7 +53,7 @@
     X(EXEC_USER, "exec-user", TEXT, "USER", NULL, 0, "", false,                                  \
       "run programs as this user, where the node is root")                                       \
     X(PYTHON_PATH, "python-path", TEXT, "DIR", NULL, 0, "", false,                               \
-      "put on PYTHONPATH of programs; sapling's own module if not given")          \
+      "put on PYTHONPATH of programs; sapling's own module if not given")                        \
     X(LOG_LEVEL, "log-level", TEXT, "LEVEL", "debug|info|warn|error", 0, "info", false,          \
       "debug, info, warn or error")                                                              \
     X(LOG_FORMAT, "log-format", TEXT, "FORMAT", "auto|text|json", 0, "auto", false,              \

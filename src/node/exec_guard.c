@@ -54,7 +54,9 @@ static _Noreturn void run_guard(int fd)
     }
     close_others(fd);
     (void)prctl(PR_SET_NAME, "sapling-guard");
-    (void)chdir("/");
+    if (chdir("/") != 0) {
+        /* it keeps the directory that it has, which cannot be unmounted then */
+    }
     for (int i = 0; i < GUARDED; i++) {
         guarded[i] = 0;
     }

@@ -134,8 +134,8 @@ static _Noreturn void become_program(const ExecSpawn *spawn, const Pipes *pipes,
     limit_resource(report, RLIMIT_NOFILE, DESCRIPTORS);
     limit_resource(report, RLIMIT_AS, spawn->max_memory);
     switch_user(report, spawn);
-    if (chdir(spawn->directory) != 0) {
-        (void)chdir("/");
+    if (chdir(spawn->directory) != 0 && chdir("/") != 0) {
+        report_failure(report, STAGE_EXEC);
     }
     /* After the user, since a change of user takes it back. */
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
