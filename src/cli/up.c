@@ -265,13 +265,13 @@ static int await_child(const Up *up, pid_t pid, int told)
 static int detach(Up *up)
 {
     int told[2];
-    if (pipe2(told, O_CLOEXEC) != 0) {
+    if (!fd_pipe(told)) {
         return ui_fail(up->call->ui, EXIT_FAILED, NULL, "cannot make a pipe: %s", strerror(errno));
     }
-    told[0] = fd_raise(told[0]);
-    told[1] = fd_raise(told[1]);
-    pid_t pid = told[0] >= 0 && told[1] >= 0 ? fork() : -1;
+    pid_t pid = fork();
     if (pid < 0) {
+        (void)close(told[0]);
+        (void)close(told[1]);
         return ui_fail(up->call->ui, EXIT_FAILED, NULL, "cannot start a process: %s",
                        strerror(errno));
     }

@@ -20,10 +20,12 @@
 #include "node/exec_module.h"
 #include "node/exec_program.h"
 #include "node/exec_task.h"
+#include "node/host.h"
 #include "support/expect.h"
 #include "support/files.h"
 #include "support/suite.h"
-#include "support/universe_host.h"
+
+#define STOP_NS UINT64_C(60000000000)
 
 enum { TIMEOUT_S = 120, HANDLERS = 6, PATIENCE_MS = 20000, LOOK_MS = 10, TEXT = 4096 };
 
@@ -69,7 +71,7 @@ static FileBed bed;
 static char dir[] = "/tmp/exec_test_XXXXXX";
 static SapUniverse *universe;
 static ExecRunner *runner;
-static UniverseHost *host;
+static Host *host;
 static Log test_log;
 static ExecRunnerOptions runner_options;
 static MetricsRegistry metrics;
@@ -111,12 +113,12 @@ static int prepare_worker(SapWorker *worker, void *ctx)
 
 static void start_host(void)
 {
-    UniverseHostOptions options = {
-        .handlers = HANDLERS, .keeps_house = true, .prepare = prepare_worker};
+    HostOptions options = {
+        .handlers = HANDLERS, .roles = HOST_ALL_ROLES, .prepare = prepare_worker};
     options.worker.resolve = exec_runner_resolve;
     options.worker.release = exec_runner_release;
     options.worker.resolve_ctx = runner;
-    EXPECT_RC(universe_host_start(universe, &options, &host), SAP_OK);
+    EXPECT_RC(host_start(universe, &options, &host), SAP_OK);
 }
 
 static void open_stage(void)
@@ -151,7 +153,7 @@ static void remove_dir(void)
 
 static void tear_down(void)
 {
-    EXPECT_RC(universe_host_stop(host), SAP_OK);
+    EXPECT_RC(host_stop(host, STOP_NS), SAP_OK);
     exec_runner_close(runner);
     EXPECT_RC(sap_universe_close(universe), SAP_OK);
     metrics_release(&metrics);
@@ -948,7 +950,7 @@ START_TEST(a_host_that_stops_ends_its_tasks)
         NULL);
     (void)send_to("tasks", "run", "1");
     pid_t pid = read_pid("task.pid");
-    EXPECT_RC(universe_host_stop(host), SAP_OK);
+    EXPECT_RC(host_stop(host, STOP_NS), SAP_OK);
     expect_gone(pid);
     start_host();
 }
@@ -968,7 +970,7 @@ START_TEST(a_runner_that_is_closed_leaves_no_process)
     pid_t own = read_pid("own.pid");
     pid_t child = read_pid("child.pid");
     ck_assert_int_eq(kill(own, 0), 0);
-    EXPECT_RC(universe_host_stop(host), SAP_OK);
+    EXPECT_RC(host_stop(host, STOP_NS), SAP_OK);
     exec_runner_close(runner);
     ck_assert_int_eq(kill(own, 0), -1);
     expect_gone(child);

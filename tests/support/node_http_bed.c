@@ -15,6 +15,8 @@
 #include "common/sync.h"
 #include "support/expect.h"
 
+#define STOP_NS UINT64_C(60000000000)
+
 enum { ANSWER_WAIT_MS = 20000, ANSWER_MOST = 64 << 20 };
 
 #define MS_NS UINT64_C(1000000)
@@ -165,10 +167,10 @@ void http_bed_open(HttpBed *bed)
     file_bed_start(&bed->file);
     (void)snprintf(url, sizeof url, "sapling:%s", bed->file.path);
     EXPECT_RC(sap_universe_open(url, NULL, &bed->universe), SAP_OK);
-    UniverseHostOptions host = {.handlers = 2, .keeps_house = true};
+    HostOptions host = {.handlers = 2, .roles = HOST_ALL_ROLES};
     host.worker.name = "worker-1";
     host.worker.resolve = resolve_desk;
-    EXPECT_RC(universe_host_start(bed->universe, &host, &bed->host), SAP_OK);
+    EXPECT_RC(host_start(bed->universe, &host, &bed->host), SAP_OK);
     EXPECT_RC(metrics_init(&bed->metrics), SAP_OK);
     bed->options = (HttpOptions){.universe = bed->universe,
                                  .data = bed->file.dir,
@@ -203,7 +205,7 @@ void http_bed_close(HttpBed *bed)
 {
     atomic_store_full(&let_go, true);
     http_bed_stop_server(bed);
-    EXPECT_RC(universe_host_stop(bed->host), SAP_OK);
+    EXPECT_RC(host_stop(bed->host, STOP_NS), SAP_OK);
     EXPECT_RC(sap_universe_close(bed->universe), SAP_OK);
     metrics_release(&bed->metrics);
     file_bed_end_clean(&bed->file);

@@ -21,14 +21,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "node/host.h"
 #include "node/http.h"
 #include "support/files.h"
-#include "support/universe_host.h"
 
 typedef struct HttpBed {
     FileBed file;
     SapUniverse *universe;
-    UniverseHost *host;
+    Host *host;
     Http *http;
     HttpOptions options; /* of http_start(); a test changes them before http_bed_start_server() */
     MetricsRegistry metrics;
