@@ -98,7 +98,7 @@ static bool is_number(Slice value)
 
 static bool has_text(Slice value, const char *text)
 {
-    return json_equal(value, slice_from_str(text));
+    return json_same_text(value, slice_from_str(text));
 }
 
 static const char *const type_names[] = {"\"array\"",  "\"boolean\"", "\"integer\"", "\"null\"",
@@ -120,7 +120,7 @@ static bool has_type(Slice value, Slice type)
         return has_text(type, "\"boolean\"");
     default:
         return has_text(type, "\"number\"") ||
-               (has_text(type, "\"integer\"") && json_is_integer(value));
+               (has_text(type, "\"integer\"") && json_is_whole(value));
     }
 }
 
@@ -141,7 +141,7 @@ static bool holds_type(Check *check, const Rule *rule)
 
 static bool holds_const(Check *check, const Rule *rule)
 {
-    return json_equal(rule->value, rule->says) ||
+    return json_same_text(rule->value, rule->says) ||
            refuse_part(check, rule->at, "is not ", rule->says);
 }
 
@@ -149,7 +149,7 @@ static bool holds_enum(Check *check, const Rule *rule)
 {
     Slice one;
     for (size_t at = 0; json_next_element(rule->says, &at, &one);) {
-        if (json_equal(rule->value, one)) {
+        if (json_same_text(rule->value, one)) {
             return true;
         }
     }
@@ -190,7 +190,7 @@ static size_t count_parts(Slice value)
     size_t count = 0;
     size_t at = 0;
     if (first_byte(value) == '"') {
-        return json_string_length(value);
+        return json_count_points(value);
     }
     while (first_byte(value) == '{' ? json_next_member(value, &at, &key, &part)
                                     : json_next_element(value, &at, &part)) {
@@ -489,7 +489,7 @@ static bool check_shape(Check *check, Shape shape, Slice says, const Step *at)
         return is_type_name(says) || is_list(says, 1, is_type_name) ||
                refuse_part(check, at, "is not a type, or an array of types", none);
     case SHAPE_COUNT:
-        return (is_number(says) && first_byte(says) != '-' && json_is_integer(says)) ||
+        return (is_number(says) && first_byte(says) != '-' && json_is_whole(says)) ||
                refuse_part(check, at, "is not an integer from 0 on", none);
     case SHAPE_NUMBER:
         return is_number(says) || refuse_part(check, at, "is not a number", none);

@@ -90,7 +90,7 @@ bool json_next_member(Slice object, size_t *at, Slice *key_out, Slice *value_out
     return true;
 }
 
-bool json_equal(Slice a, Slice b)
+bool json_same_text(Slice a, Slice b)
 {
     return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
 }
@@ -100,7 +100,7 @@ bool json_find_member(Slice object, Slice key, Slice *value_out)
     Slice found;
     Slice value;
     for (size_t at = 0; json_next_member(object, &at, &found, &value);) {
-        if (json_equal(found, key)) {
+        if (json_same_text(found, key)) {
             *value_out = value;
             return true;
         }
@@ -108,7 +108,7 @@ bool json_find_member(Slice object, Slice key, Slice *value_out)
     return false;
 }
 
-size_t json_string_length(Slice string)
+size_t json_count_points(Slice string)
 {
     const uint8_t *bytes = bytes_of(string);
     size_t length = 0;
@@ -123,7 +123,7 @@ size_t json_string_length(Slice string)
 
 /* ECMAScript writes a double below 1e21 that is an integer without an exponent, and one of 1e21 and more,
  * all of which are integers, with one that has a plus. */
-bool json_is_integer(Slice number)
+bool json_is_whole(Slice number)
 {
     bool exponent = memchr(number.data, 'e', number.len) != NULL;
     return exponent ? memchr(number.data, '+', number.len) != NULL

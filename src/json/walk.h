@@ -18,12 +18,12 @@ bool json_next_element(Slice array, size_t *at, Slice *value_out);
 bool json_find_member(Slice object, Slice key, Slice *value_out);
 
 /* Of a string: how many code points it has. */
-size_t json_string_length(Slice string);
+size_t json_count_points(Slice string);
 
-bool json_equal(Slice a, Slice b);
+bool json_same_text(Slice a, Slice b);
 
 /* Of a number. Integers of 64 bits are compared exactly, everything else as doubles. */
-bool json_is_integer(Slice number);
+bool json_is_whole(Slice number);
 int json_compare_numbers(Slice a, Slice b);
 
 #endif
