@@ -41,13 +41,15 @@ static int make_tag(const char *name, const char *value, Tag *tag)
         len += 1 + value_len;
     }
     text[len] = 0;
-    rc = universe_name_set(&tag->text, text);
+    if (universe_name_set(&tag->text, text) != SAP_OK) {
+        return SAP_INVALID;
+    }
     tag->value = (Slice){tag->text.text + tag->text.len - value_len, value_len};
     tag->key[0] = ROW_HOST;
     tag->key[1] = ROW_TAG;
     memcpy(tag->key + 2, tag->name.text, tag->name.len);
     tag->key_len = 2 + tag->name.len;
-    return rc;
+    return SAP_OK;
 }
 
 static int count_tag(void *ctx, Slice key, Slice val)
