@@ -47,11 +47,13 @@ int members_sort(Members *members, size_t first, const Buf *keys, Buf *out, Memb
         return SAP_OK;
     }
     Member *list = (Member *)(void *)members->list.data + first;
+    /* Of keys that are all empty there are no bytes. */
+    const uint8_t *key_bytes = keys->data != NULL ? keys->data : (const uint8_t *)"";
     size_t at = list[0].at;
     bool sorted = true;
     for (size_t i = 0; i < count; i++) {
         SAP_ASSERT(list[i].at + list[i].len == (i + 1 < count ? list[i + 1].at : out->len));
-        list[i].key = keys->data + list[i].key_at;
+        list[i].key = key_bytes + list[i].key_at;
         sorted = sorted && (i == 0 || order(&list[i - 1], &list[i]) < 0);
     }
     if (!sorted) {

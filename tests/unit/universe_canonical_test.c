@@ -16,6 +16,7 @@ typedef struct Pair {
 
 static const Pair json_pairs[] = {
     {"null", "null"},
+    {"{\"\":1}", "{\"\":1}"},
     {" { \"b\" : 1 , \"a\" : [ true , false ] } ", "{\"a\":[true,false],\"b\":1}"},
     {"\"\\u0041\\n\\u001f\\/\"", "\"A\\n\\u001f/\""},
     {"\"\\ud83d\\ude00\"", "\"\xf0\x9f\x98\x80\""},
