@@ -89,6 +89,7 @@ static void open_bed(void)
     char id[TOKEN_SIZE];
     char path[TOKEN_SIZE + 32];
     http_bed_open(&bed);
+    bed.options.deadlines.headers_ms = 1500;
     http_bed_start_server(&bed);
     http_bed_make_world(&bed, "w1");
     make_token("read", reader, NULL);
