@@ -223,7 +223,7 @@ fuzz: $(FUZZ_BINS) ## Run every fuzz target for FUZZ_SECONDS
 
 # --- the command -------------------------------------------------------------------------------
 # As a user runs it: the one that is shipped, and the same under the sanitizers.
-.PHONY: cli-test man
+.PHONY: cli-test cli-check man
 
 # The command with migrations of the tests in place of its own, and tables of a second package.
 define MIGRATING_RULES
@@ -244,6 +244,9 @@ cli-test: $(CLI_TEST_NEEDS) ## Run the command as a user would, also under sanit
 	$(Q)$(PYTHON) tests/cli/run.py --name cli-test --jobs $(JOBS) --migrating build/release/migrating/sapling build/sapling $(T); status=$$?; \
 	    $(ASAN_ENV) $(NO_ASLR) $(PYTHON) tests/cli/run.py --name cli-test-asan --jobs $(JOBS) --migrating build/asan/migrating/sapling build/asan/sapling $(T) && \
 	    exit $$status
+
+cli-check: build/sapling build/release/migrating/sapling build/schema_diff ## Run the command as a user would, without sanitizers
+	$(Q)$(PYTHON) tests/cli/run.py --name cli-check --jobs $(JOBS) --migrating build/release/migrating/sapling build/sapling $(T)
 
 man: build/sapling ## Rewrite man/sapling.1 from the table of commands
 	$(Q)build/sapling help --man > man/sapling.1.new && mv man/sapling.1.new man/sapling.1

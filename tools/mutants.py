@@ -9,7 +9,7 @@ A mutant is a file NAME.mutant:
 
     what: one line: the bug
     file: src/...
-    test: the test binary that catches it, by the end of its name
+    test: the test binary that catches it, by the end of its name; or a file of tests/cli, with .py
     ---
     text as it is in the file
     ---
@@ -60,7 +60,7 @@ class Mutant:
     def test_sources(self, root):
         found = []
         for base, _, names in os.walk(os.path.join(root, "tests")):
-            found += [os.path.join(base, n) for n in names if n == self.test + ".c"]
+            found += [os.path.join(base, n) for n in names if n in (self.test + ".c", self.test)]
         return [os.path.relpath(f, root) for f in found]
 
     def apply(self, root):
@@ -118,15 +118,18 @@ def make(tree, target, timeout, jobs):
 
 def run_one(mutant, tree, jobs):
     """'caught', 'SURVIVED' or 'BROKEN', and what to say about it."""
-    binary = mutant.test_sources(tree)[0].replace(".c", "")
+    source = mutant.test_sources(tree)[0]
+    target, check = f"build/test/{source.replace('.c', '')}", ["check", f"T={mutant.test}.c"]
+    if source.endswith(".py"):
+        target, check = "build/sapling", ["cli-check", f"T={os.path.basename(source)[:-len('.py')]}"]
     text = mutant.apply(tree)
     try:
-        built = make(tree, [f"build/test/{binary}"], BUILD_TIMEOUT_S, jobs)
+        built = make(tree, [target], BUILD_TIMEOUT_S, jobs)
         if built.returncode != 0:
             return "BROKEN", "does not compile:\n" + built.stdout[-2000:]
         begin = time.monotonic()
         try:
-            ran = make(tree, ["check", f"T={mutant.test}.c"], TEST_TIMEOUT_S, jobs)
+            ran = make(tree, check, TEST_TIMEOUT_S, jobs)
         except subprocess.TimeoutExpired:
             return "caught", f"{mutant.test} does not end"
         seconds = time.monotonic() - begin

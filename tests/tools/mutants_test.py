@@ -18,6 +18,10 @@ build/test/tests/unit/one_test: src/a.c
 \t@mkdir -p $(@D) && cp src/a.c $@
 check: build/test/tests/unit/one_test
 \t@grep -q right $<
+build/sapling: src/a.c
+\t@mkdir -p $(@D) && cp src/a.c $@
+cli-check: build/sapling
+\t@[ $(T) = two_test ] && grep -q right $<
 """
 
 
@@ -61,6 +65,15 @@ class MutantsTest(unittest.TestCase):
         self.assertEqual(status, 1, output)
         self.assertIn("SURVIVED  change", output)
         self.assertIn("mutants: 1 passed, 1 failed", output)
+
+    def test_bug_of_the_command_is_caught_by_its_tests(self):
+        self.write("tests/cli/two_test.py", "")
+        self.plant("bug", "right\n", "wrong\n", test="two_test.py")
+        self.plant("change", "other\n", "another\n", test="two_test.py")
+        status, output = self.run_all()
+        self.assertEqual(status, 1, output)
+        self.assertIn("caught    bug", output)
+        self.assertIn("SURVIVED  change", output)
 
     def test_bug_that_does_not_compile_is_not_caught(self):
         self.plant("syntax", "right\n", "right, no C\n")
