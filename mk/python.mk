@@ -2,5 +2,5 @@
 
 .PHONY: python-test
 
-python-test: ## Run the tests of the Python package and of the example worlds
+python-test: build/sapling ## Run the tests of the Python package and of the example worlds
 	$(Q)CC='$(CC)' $(PYTHON) tests/python/run.py --jobs $(JOBS) $(T)

@@ -106,6 +106,10 @@ class ClientTest(unittest.TestCase):
         self.status_of("127.0.0.1:5")
         self.assertNotIn("Authorization", local.asked[-1].headers)
         self.assertEqual(local.asked[-1].headers["Host"], "localhost")
+        self.register(node.address, socket=path, token_file="/nowhere")
+        with sapling.Client(node.address, token_file=token) as client:  # whoever gives a token wants its scopes
+            client.status()
+        self.assertEqual(node.asked[-1].headers["Authorization"], "Bearer secret")
         with self.assertRaisesRegex(sapling.NoNode, "token file"):
             sapling.Client(node.address, token_file="/nowhere/token")
 
@@ -309,7 +313,7 @@ class ClientTest(unittest.TestCase):
             (lambda: client.resume("w", skip=True), "POST /v1/worlds/w/resume", {"skip": True}),
             (lambda: client.cancel("w"), "POST /v1/worlds/w/cancel", {"reason": ""}),
             (lambda: client.pin("w", 3), "POST /v1/worlds/w/pin", {"version": 3}),
-            (lambda: client.delete("w"), "DELETE /v1/worlds/w", None),
+            (lambda: client.delete("w", "why"), "DELETE /v1/worlds/w", None),
             (lambda: list(client.dead_letters("w")), "GET /v1/dead-letters", None),
             (lambda: client.replay(letters, dry_run=True), "POST /v1/dead-letters/replay",
              {"letters": [{"world": "w", "id": "1-2"}], "dry_run": True}),
@@ -326,7 +330,7 @@ class ClientTest(unittest.TestCase):
             (lambda: list(client.assignments()), "GET /v1/assignments", None),
             (lambda: client.assign("w", "n", priority=2), "PUT /v1/assignments/w", {"worker": "n", "priority": 2, "reason": ""}),
             (lambda: client.unassign("w"), "DELETE /v1/assignments/w", None),
-            (lambda: list(client.tokens()), "GET /v1/tokens", None),
+            (client.tokens, "GET /v1/tokens", None),
             (lambda: client.create_token(["read"], "me"), "POST /v1/tokens", {"scopes": ["read"], "name": "me"}),
             (lambda: client.revoke_token("t"), "DELETE /v1/tokens/t", None),
         )

@@ -10,6 +10,7 @@ import os
 import re
 import selectors
 import shutil
+import socket
 import subprocess
 import tempfile
 import time
@@ -230,3 +231,79 @@ class World(Program):
 
     def message(self, body=None, name="", **fields):
         return self.event("message", body=body, reply_to="r-1", **({"name": name} if name else {}), **fields)
+
+
+COMMAND = os.path.join(ROOT, "build", "sapling")
+
+
+def has_node():
+    """Whether the command can run a node."""
+    if not os.path.exists(COMMAND):
+        return False
+    done = subprocess.run([COMMAND, "up", "--help"], capture_output=True, text=True, check=False)
+    return "no such command" not in done.stderr
+
+
+def free_address():
+    """An address of this machine that nobody listens at."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return f"127.0.0.1:{free.getsockname()[1]}"
+
+
+def forget_node(address):
+    """Removes what a node of root that was killed has left in the directory of the system."""
+    try:
+        os.unlink(f"/run/sapling/nodes/{address}.json")
+    except OSError:
+        pass
+
+
+class Node:
+    """A node in a directory of its own, found by clients as any other."""
+
+    def __init__(self):
+        self.scratch = tempfile.mkdtemp(prefix="sapling-node-")
+        self.data = os.path.join(self.scratch, "data")
+        self.address = free_address()
+        self.environment = {"PATH": os.path.dirname(COMMAND) + ":" + os.environ["PATH"], "HOME": self.scratch,
+                            "XDG_STATE_HOME": os.path.join(self.scratch, "state"), "LANG": "C.UTF-8",
+                            "SAPLING_NODE": self.address, "SAPLING_NODE_LISTEN": self.address,
+                            "SAPLING_NODE_DATA": self.data, "SAPLING_NODE_PYTHON_PATH": PACKAGE}
+        self.process = None
+        self.start()
+
+    def start(self):
+        self.log = open(os.path.join(self.scratch, "log"), "ab")
+        self.process = subprocess.Popen([COMMAND, "up"], env=self.environment, cwd=self.scratch, stdin=subprocess.DEVNULL,
+                                        stdout=self.log, stderr=self.log)
+        until = time.monotonic() + ANSWER_SECONDS
+        while self.run("status").returncode != 0:
+            expect(self.process.poll() is None and time.monotonic() < until, f"the node is not up: {self.logged()}")
+            time.sleep(0.05)
+
+    def logged(self):
+        with open(os.path.join(self.scratch, "log"), encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+    def run(self, *arguments):
+        """A command, as a user of the node."""
+        return subprocess.run([COMMAND, *arguments], env=self.environment, cwd=self.scratch, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=120, check=False)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        self.log.close()
+
+    def stop(self):
+        """Its exit status after SIGTERM."""
+        self.process.terminate()
+        status = self.process.wait(30)
+        self.log.close()
+        return status
+
+    def close(self):
+        if self.process.poll() is None:
+            self.kill()
+        forget_node(self.address)
+        shutil.rmtree(self.scratch, ignore_errors=True)

@@ -554,6 +554,8 @@ class ProgramTest(unittest.TestCase):
         self.assertIn("write @handler('t', type='timer')", fail["message"])
         self.assertIs(fail["retry"], True)
         self.assertIs(world.event("receipt", ref="t", status="ok")["fail"]["retry"], True)
+        self.assertEqual(world.event("receipt", ref="t", status="error", code="cancelled"), {})
+        self.assertIn("'t' of w-1 was cancelled", world.errors())
         for kind in ("query", "cancel"):
             self.assertIs(world.event(kind)["fail"]["retry"], False)
         self.assertEqual(world.event("create"), {})

@@ -14,13 +14,14 @@ import unittest
 
 import client_test
 import examples_test
+import node_test
 import pages_test
 import planted_test
 import program_test
 import protocol_test
 import tutorial_test
 
-MODULES = (planted_test, program_test, client_test, examples_test, protocol_test, pages_test, tutorial_test)
+MODULES = (planted_test, node_test, tutorial_test, program_test, client_test, examples_test, protocol_test, pages_test)
 SLOW_SECONDS = 10
 
 

@@ -4,7 +4,6 @@ command that only looks is repeated until it shows what the page does."""
 import os
 import re
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
@@ -20,13 +19,11 @@ END = "the-command-has-ended"
 
 
 class Shell:
-    """A bash with job control, as in a terminal, that runs one command after another."""
+    """A bash that runs one command after another."""
 
     def __init__(self, directory, environment):
-        self.output = os.path.join(directory, ".output")
         self.process = subprocess.Popen(["bash", "--norc"], cwd=directory, env=environment, text=True, bufsize=1,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        self.run("set -m")
 
     def run(self, command):
         """What the command prints, on both streams."""
@@ -67,13 +64,13 @@ class TutorialTest(unittest.TestCase):
     def setUp(self):
         self.directory = tempfile.mkdtemp(prefix="sapling-tutorial-")
         self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
-        with socket.create_server(("127.0.0.1", 0)) as free:  # the page's own may be in use
-            self.address = "127.0.0.1:%d" % free.getsockname()[1]
-        environment = {"SAPLING_NODE": self.address, "SAPLING_NODE_LISTEN": self.address, "PATH": os.path.join(harness.ROOT, "build") + ":" + os.environ["PATH"], "HOME": self.directory,
+        self.address = harness.free_address()  # the page's own may be in use
+        self.addCleanup(harness.forget_node, self.address)
+        environment = {"SAPLING_NODE_PYTHON_PATH": harness.PACKAGE, "SAPLING_NODE": self.address, "SAPLING_NODE_LISTEN": self.address, "PATH": os.path.join(harness.ROOT, "build") + ":" + os.environ["PATH"], "HOME": self.directory,
                        "XDG_STATE_HOME": os.path.join(self.directory, "state"), "LANG": "C.UTF-8"}
         self.shell = Shell(self.directory, environment)
         self.addCleanup(self.shell.close)
-        self.addCleanup(self.shell.run, "kill -9 %1 2>/dev/null; wait")
+        self.addCleanup(self.shell.run, "kill -9 $(cat sapling-data/node.pid) 2>/dev/null")
 
     def save(self, text, words):
         """A whole program is saved under the last name in the words before it; a piece takes the place that they say."""
@@ -89,24 +86,15 @@ class TutorialTest(unittest.TestCase):
 
     def run_command(self, command, shown):
         printed = self.shell.run(command).replace(self.address, ADDRESS)
-        if command.startswith("sapling up"):
-            self.wait_for_node()
-            return
         until = time.monotonic() + COMMAND_SECONDS
         while not is_shown(shown, printed) and LOOKS.match(command) and time.monotonic() < until:
             time.sleep(0.1)
             printed = self.shell.run(command).replace(self.address, ADDRESS)
         self.assertTrue(is_shown(shown, printed), f"$ {command}\nprinted:\n{printed}\nand not:\n{shown}\n"
-                                                  f"node.log:\n{self.shell.run('tail -n 40 node.log')}")
-
-    def wait_for_node(self):
-        until = time.monotonic() + COMMAND_SECONDS
-        while self.shell.run("sapling status >/dev/null 2>&1 && echo there") != "there\n":
-            self.assertLess(time.monotonic(), until, self.shell.run("cat node.log"))
-            time.sleep(0.1)
+                                                  f"node.log:\n{self.shell.run('tail -n 40 sapling-data/node.log')}")
 
     def test_the_page_is_what_happens(self):
-        if "no such command" in self.shell.run("sapling up --help 2>&1"):
+        if not harness.has_node():
             self.skipTest("this sapling has no node")
         with open(os.path.join(harness.ROOT, PAGE), encoding="utf-8") as file:
             steps = list(steps_of(file.read()))

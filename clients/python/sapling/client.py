@@ -63,7 +63,8 @@ class Client:
         self._pid = os.getpid()
         self._met = False     # the node has answered before: if it is away it will be back
         self._closed = False
-        self._use_tcp = False  # the socket was there and refused this user
+        # A token is for TCP; and a socket may be there and refuse this user.
+        self._use_tcp = token_file is not None and socket is None
         self._node = {"address": address or "", "socket": socket} if socket else find.find(address)
         self._token = find.token_of(token_file)
 
@@ -139,7 +140,7 @@ class Client:
         return answer.status, answer.headers, content
 
     def _token_to_send(self):
-        if self._node.get("socket") and not self._use_tcp and self._token_file is None:
+        if self._node.get("socket") and not self._use_tcp:
             return None
         if self._token is None:
             self._token = find.token_of(self._node.get("token_file"))
@@ -158,7 +159,7 @@ class Client:
         if not self._socket:
             node = find.find(self._address or self._node["address"] or None)
             if node != self._node:
-                self._node, self._use_tcp = node, False
+                self._node, self._use_tcp = node, self._token_file is not None
                 self._token = find.token_of(self._token_file)
         return bool(idle)
 
@@ -343,7 +344,7 @@ class Client:
 
     def outstanding(self, world):
         """What the world has asked for and not been told of: effects, tasks, timers."""
-        return list(self._list(_path("worlds", world, "outstanding"), None))
+        return self._get(_path("worlds", world, "outstanding"))["items"]
 
     def query(self, world, name="", body=None, *, strong=False):
         """Asks the handler without changing the world: its reply."""
@@ -381,9 +382,10 @@ class Client:
         """Keeps it at a version of its module; 0: the newest again."""
         return self.request("POST", _path("worlds", world, "pin"), {"version": version}, key=key)[1]
 
-    def delete(self, world, *, key=None):
+    def delete(self, world, reason=None, *, key=None):
         """Deletes it: what waits becomes dead letters."""
-        return self.request("DELETE", _path("worlds", world), key=key)[1]
+        return self.request("DELETE", _path("worlds", world), query=_given({"reason": reason}),
+                            key=key)[1]
 
     # ---- dead letters ----
 
@@ -467,9 +469,9 @@ class Client:
 
     # ---- tokens ----
 
-    def tokens(self, *, limit=None):
+    def tokens(self):
         """Tokens, without their secret."""
-        return self._list("/v1/tokens", limit)
+        return self._get("/v1/tokens")["items"]
 
     def create_token(self, scopes, name, *, key=None):
         """{"id", "token", "scopes"}: the token is shown once. Scopes: "read", "send", "admin"."""

@@ -256,6 +256,9 @@ class Program:
                 return self._handlers[key]
         if event.type in _OPTIONAL:
             return None
+        if event.type == "receipt" and event.code == "cancelled":  # by an operator, who wanted that
+            print(f"{event.ref!r} of {event.world} was cancelled, and there is no handler for that")
+            return None
         known = ", ".join(sorted(_what(*key) for key in self._handlers)) or "none"
         advice = f"@handler({name!r})" if event.type == "message" else \
             f"@handler({name!r}, type={event.type!r})" if name else f"@handler(type={event.type!r})"
