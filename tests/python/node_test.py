@@ -76,6 +76,17 @@ class NodeTest(unittest.TestCase):
             self.client.send("stock", "reserve", {**wanted, "order": "order-2"}, wait="30s")
         self.assertEqual(self.client.query("stock"), {"lamp": 0})
 
+    def test_a_program_finds_the_node_by_itself(self):
+        """By the file that the node has written, and again after a restart."""
+        self.put("count", example("hello.py"))
+        for expected in (1, 2):
+            done = subprocess.run([sys.executable, "-S", "-c", "import sapling; node = sapling.Client(); print(node.where(), "
+                                   "node.send('count', {'n': 1}, wait='30s'))"], capture_output=True, text=True, check=False,
+                                  env={**self.node.environment, "PYTHONPATH": harness.PACKAGE})
+            self.assertEqual(done.stdout, f"{self.node.data}/node.sock {{'n': {expected}}}\n", done.stderr)
+            self.node.stop()
+            self.node.start()
+
     # ---- what goes wrong ----
 
     def test_the_messages_of_the_page_are_those_of_the_node(self):

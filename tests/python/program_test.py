@@ -1,7 +1,11 @@
 """Programs that use the package, as a node runs them: on pipes, one line in, one line out."""
 import ast
+import base64
+import json
 import os
+import random
 import signal
+import subprocess
 import sys
 import tempfile
 import textwrap
@@ -277,6 +281,51 @@ class ProgramTest(unittest.TestCase):
         self.assertEqual(world.message()["reply"], [
             {"items": [{"name": "a", "price": 1}, {"name": "b", "price": 2}], "note": {"b64": "AA=="}}, "red", 3, [1, 2.5],
             True, None, "t", "\u2603\0", 2 ** 63 - 1, -2 ** 63, {}, [[1], [1]]])
+
+    def test_random_values_come_back_as_they_were(self):
+        seed = int(os.environ.get("SAP_TEST_SEED") or 1)
+        rng = random.Random(seed)
+
+        def value(depth):
+            kind = rng.randrange(9 if depth else 7)
+            if kind == 7:
+                return [value(depth - 1) for _ in range(rng.randrange(4))]
+            if kind == 8:
+                return {text(): value(depth - 1) for _ in range(rng.randrange(4))}
+            return (None, True, rng.randrange(-2 ** 63, 2 ** 63), rng.random() * 10 ** rng.randrange(-300, 300), text(),
+                    {"b64": base64.b64encode(rng.randbytes(rng.randrange(20))).decode()}, -0.0)[kind]
+
+        def text():
+            return "".join(chr(rng.choice((rng.randrange(1, 128), rng.randrange(0xa0, 0xd800), rng.randrange(0x10000, 0x110000))))
+                           for _ in range(rng.randrange(12)))
+        echo = program.Program()
+
+        @echo.handler
+        def handle(e):  # pylint: disable=unused-variable
+            e.state["copy"] = e.body
+            e.state["kept"].append(e.body)
+            return {"body": e.body, "old": e.state["old"]}
+        values = 3000
+        for _ in range(values):
+            body, old = value(4), value(2)
+            answer = json.loads(echo.answer_of({"id": "i", "type": "message", "body": body, "state": {"kept": [], "old": old}},
+                                               None))
+            put = {"copy": body, "kept": [body]}
+            self.assertEqual(answer, {"id": "i", "put": put, "reply": {"body": body, "old": old}})
+            self.assertEqual(json.dumps(answer["put"]["copy"]), json.dumps(body))  # 1 is not 1.0
+        print(f"seed {seed}: {values} values")
+
+    def test_a_program_that_is_started_at_a_terminal_says_what_runs_it(self):
+        ours, theirs = os.openpty()
+        process = subprocess.Popen([sys.executable, "-S", os.path.join(harness.EXAMPLES, "stock.py")], stdin=theirs,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   env={**os.environ, "PYTHONPATH": harness.PACKAGE})
+        os.close(theirs)
+        os.write(ours, b"\x04")  # Ctrl-D
+        said, errors = process.communicate(timeout=60)
+        os.close(ours)
+        self.assertEqual((process.returncode, said), (0, ""), errors)
+        self.assertIn("--module exec:./stock.py --wait", errors)
 
     # ---- replies and requests ----
 

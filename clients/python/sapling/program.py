@@ -64,6 +64,10 @@ class Wire:
             except (BrokenPipeError, ConnectionResetError):
                 raise NodeGone() from None
 
+    def is_terminal(self):
+        """Whether somebody types the lines."""
+        return self._source.isatty()
+
     def close(self):
         """Closes both."""
         self._source.close()
@@ -175,12 +179,12 @@ class Program:
         if not self._handlers and not self._tasks:
             raise RuntimeError("run(): there is no @handler above it")
         if wire is None:
-            if os.isatty(0) and _taken is None:
-                print(f"{sys.argv[0] or 'this'} is a world's program, which a node runs: sapling "
-                      f"world send NAME BODY --module exec:./{os.path.basename(sys.argv[0])} "
-                      "--wait\nHere it reads events, one line of JSON each, until Ctrl-D.",
-                      file=sys.stderr)
             wire = take_streams()
+            if wire.is_terminal():
+                name = os.path.basename(sys.argv[0]) or "this"
+                print(f"{name} is a world's program, which a node runs: "
+                      f"sapling world send NAME BODY --module exec:./{name} --wait\n"
+                      "Here it reads events, one line of JSON each, until Ctrl-D.", file=sys.stderr)
         try:
             process = os.getpid()
             while True:
