@@ -158,7 +158,7 @@ const WitSchemaDbi wit_schema_dbis[] = {
      "universe", "active"},
     {43, "modules",
      "universe u32be; name string escaped; version u64be",
-     "version 1; runner string; code list<u8>; max-attempts u32le; skip bool; registered-ns u64le; resumed bool; state module-state; timeout-ns u64le; settings string",
+     "version 1; runner string; code list<u8>; max-attempts u32le; skip bool; registered-ns u64le; resumed bool; state module-state; timeout-ns u64le; settings string; schemas string",
      "universe", "active"},
     {44, "cron",
      "universe u32be; id string escaped",

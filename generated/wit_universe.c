@@ -7406,6 +7406,7 @@ static void wit_universe_dbi43_modules_value_write(CodecWriter *w, const WitUniv
         store_u64le(at_state + 1, (uint64_t)v->timeout_ns);
     }
     codec_write_bytes(w, &v->settings);
+    codec_write_bytes(w, &v->schemas);
 }
 
 static void wit_universe_dbi43_modules_value_read(CodecReader *r, WitUniverseDbi43ModulesValue *v)
@@ -7446,6 +7447,10 @@ static void wit_universe_dbi43_modules_value_read(CodecReader *r, WitUniverseDbi
     if (codec_read_failed(r, "record dbi43-modules-value", "settings")) {
         return;
     }
+    codec_read_bytes(r, &v->schemas);
+    if (codec_read_failed(r, "record dbi43-modules-value", "schemas")) {
+        return;
+    }
 }
 
 static int wit_universe_dbi43_modules_value_check(const WitUniverseDbi43ModulesValue *v, CodecError *error)
@@ -7483,6 +7488,17 @@ static int wit_universe_dbi43_modules_value_check(const WitUniverseDbi43ModulesV
             return codec_broken(error, "record dbi43-modules-value", "settings", "len(value) <= 16384");
         }
     }
+    rc = codec_check_string(&v->schemas, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record dbi43-modules-value", "schemas", rc);
+    }
+    {
+        bool bad = false;
+        bool holds = (codec_number_compare(codec_number_u(v->schemas.len), codec_number_u(UINT64_C(65536))) <= 0);
+        if (bad || !holds) {
+            return codec_broken(error, "record dbi43-modules-value", "schemas", "len(value) <= 65536");
+        }
+    }
     return SAP_OK;
 }
 
@@ -7496,7 +7512,8 @@ bool wit_universe_dbi43_modules_value_equal(const WitUniverseDbi43ModulesValue *
            a->resumed == b->resumed &&
            wit_universe_module_state_equal(&a->state, &b->state) &&
            a->timeout_ns == b->timeout_ns &&
-           codec_bytes_equal(&a->settings, &b->settings);
+           codec_bytes_equal(&a->settings, &b->settings) &&
+           codec_bytes_equal(&a->schemas, &b->schemas);
 }
 
 void wit_universe_dbi43_modules_value_free(WitUniverseDbi43ModulesValue *v)
@@ -7504,6 +7521,7 @@ void wit_universe_dbi43_modules_value_free(WitUniverseDbi43ModulesValue *v)
     codec_bytes_free(&v->runner);
     codec_bytes_free(&v->code);
     codec_bytes_free(&v->settings);
+    codec_bytes_free(&v->schemas);
     memset(v, 0, sizeof *v);
 }
 

@@ -603,6 +603,7 @@ typedef struct WitUniverseDbi43ModulesValue {
     WitUniverseModuleState state;
     uint64_t timeout_ns; /* Of one call. 0: whatever the host allows. */
     CodecBytes settings; /* The host's own: how it is to run the module. */
+    CodecBytes schemas; /* What payloads may be: a canonical JSON object whose members are JSON Schemas, by the names of messages. Empty: anything. */
 } WitUniverseDbi43ModulesValue;
 
 /* Messages by the calendar. */

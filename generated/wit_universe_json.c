@@ -5437,6 +5437,7 @@ static const char *const wit_universe_dbi43_modules_value_names[] = {
     "state",
     "timeout-ns",
     "settings",
+    "schemas",
 };
 
 static json_t *wit_universe_dbi43_modules_value_write_json(const WitUniverseDbi43ModulesValue *v)
@@ -5453,12 +5454,13 @@ static json_t *wit_universe_dbi43_modules_value_write_json(const WitUniverseDbi4
     ok = ok && codec_json_add(json, "state", wit_universe_module_state_write_json(&v->state));
     ok = ok && codec_json_add(json, "timeout-ns", codec_json_unsigned(v->timeout_ns));
     ok = ok && codec_json_add(json, "settings", codec_json_string(&v->settings));
+    ok = ok && codec_json_add(json, "schemas", codec_json_string(&v->schemas));
     return codec_json_done(json, ok);
 }
 
 static int wit_universe_dbi43_modules_value_read_json(const json_t *json, WitUniverseDbi43ModulesValue *v, CodecError *error)
 {
-    int rc = codec_json_read_fields(json, wit_universe_dbi43_modules_value_names, 9, error);
+    int rc = codec_json_read_fields(json, wit_universe_dbi43_modules_value_names, 10, error);
     if (rc == SAP_OK) {
         rc = codec_json_read_string(json_object_get(json, "runner"), &v->runner, error);
         (void)codec_blame(error, "record dbi43-modules-value", "runner", rc);
@@ -5494,6 +5496,10 @@ static int wit_universe_dbi43_modules_value_read_json(const json_t *json, WitUni
     if (rc == SAP_OK) {
         rc = codec_json_read_string(json_object_get(json, "settings"), &v->settings, error);
         (void)codec_blame(error, "record dbi43-modules-value", "settings", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = codec_json_read_string(json_object_get(json, "schemas"), &v->schemas, error);
+        (void)codec_blame(error, "record dbi43-modules-value", "schemas", rc);
     }
     return rc;
 }

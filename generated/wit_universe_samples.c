@@ -4388,6 +4388,17 @@ static void wit_universe_dbi43_modules_value_random(Choice *choice, WitUniverseD
     case 15:
         break;
     }
+    sample_string(choice, &v->schemas);
+    switch (choice_below(choice, 16)) {
+    case 0:
+        sample_length(&v->schemas, 65535);
+        break;
+    default:
+        sample_length(&v->schemas, 65535);
+        break;
+    case 15:
+        break;
+    }
 }
 
 static bool wit_universe_dbi43_modules_value_edge(void *any, size_t i, const char **refinement)
@@ -4439,6 +4450,10 @@ static bool wit_universe_dbi43_modules_value_edge(void *any, size_t i, const cha
         *refinement = "len(value) <= 16384";
         sample_length(&v->settings, 16385);
         return false;
+    case 11:
+        *refinement = "len(value) <= 65536";
+        sample_length(&v->schemas, 65535);
+        return true;
     default:
         return true;
     }
@@ -5293,7 +5308,7 @@ const SampleType wit_universe_samples[] = {
     SAMPLE_ENTRY("dbi42-promises-value", wit_universe_dbi42_promises_value, WitUniverseDbi42PromisesValue, true, wit_universe_dbi42_promises_value_edge, 9),
     SAMPLE_ENTRY("module-state", wit_universe_module_state, WitUniverseModuleState, false, NULL, 0),
     SAMPLE_ENTRY("dbi43-modules-key", wit_universe_dbi43_modules_key, WitUniverseDbi43ModulesKey, false, wit_universe_dbi43_modules_key_edge, 6),
-    SAMPLE_ENTRY("dbi43-modules-value", wit_universe_dbi43_modules_value, WitUniverseDbi43ModulesValue, true, wit_universe_dbi43_modules_value_edge, 11),
+    SAMPLE_ENTRY("dbi43-modules-value", wit_universe_dbi43_modules_value, WitUniverseDbi43ModulesValue, true, wit_universe_dbi43_modules_value_edge, 12),
     SAMPLE_ENTRY("dbi44-cron-key", wit_universe_dbi44_cron_key, WitUniverseDbi44CronKey, false, wit_universe_dbi44_cron_key_edge, 6),
     SAMPLE_ENTRY("dbi44-cron-value", wit_universe_dbi44_cron_value, WitUniverseDbi44CronValue, true, wit_universe_dbi44_cron_value_edge, 9),
     SAMPLE_ENTRY("dbi45-kinds-key", wit_universe_dbi45_kinds_key, WitUniverseDbi45KindsKey, false, wit_universe_dbi45_kinds_key_edge, 12),

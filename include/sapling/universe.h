@@ -170,10 +170,12 @@ typedef struct SapWorldModule {
     struct SapWorldModule *next; /* the library's */
     void *ctx;                   /* for sap_world_module_ctx() */
     uint64_t timeout_ns; /* that its handler may run before its world is stuck; 0: the worker's */
+    const char *schemas; /* as of SapModule; NULL: "" */
 } SapWorldModule;
 
 /* Makes a module known to every worker that this process opens from now on; it must stay where it is.
- * SAP_EXISTS: another one has the name and version. SAP_INVALID: the name is invalid. */
+ * SAP_EXISTS: another one has the name and version. SAP_INVALID: the name is invalid, or the schemas are.
+ * SAP_FULL: these are too long. SAP_NOMEM. */
 SAP_API int sap_world_module_register(SapWorldModule *module);
 
 /* Takes it back, so that it may be freed, or its shared object unloaded. SAP_NOTFOUND: it is not registered.
@@ -302,6 +304,8 @@ SAP_API bool sap_world_cancelled(const SapWorld *world);
 
 #define SAP_MODULE_MAX_RUNNER   4096u  /* bytes of the text that says how a module is run */
 #define SAP_MODULE_MAX_SETTINGS 16384u /* bytes of the host's own text */
+#define SAP_MODULE_MAX_SCHEMAS  65536u /* bytes of canonical JSON */
+#define SAP_MODULE_WHY          256u   /* bytes of what a payload is not, with its NUL */
 
 /* What one call of a module's code is given of the state. The library stores it for the host. */
 typedef enum SapModuleState {
@@ -325,13 +329,18 @@ typedef struct SapModule {
     /* Of a module that was read; sap_module_put() ignores them. */
     uint64_t version;
     uint64_t registered_ns; /* since 1970 */
+    /* What payloads may be: a JSON object of JSON Schemas by the names of messages, with "*" for those that
+     * are not named, and "$create" for the creation of a world. An item that is not so is refused before it
+     * is enqueued. The reference has the keywords. NULL: "", anything. */
+    const char *schemas;
 } SapModule;
 
 /* Registers a module, or a new version of it: *version_out, unless NULL, is one above the newest version of
  * the name. If the newest version says the same, nothing changes, and *version_out is that one's; so it
  * may be called again after any code. Worlds of the module go on with the new version, in cycles that begin
  * from now on, wherever a worker can run it; those that were paused since an older version failed are
- * resumed. SAP_INVALID: a text is none or too long. */
+ * resumed. SAP_INVALID: a text is none or too long, or the schemas are invalid: on_message is told
+ * what of them. */
 SAP_API int sap_module_put(SapUniverse *universe, const SapModule *module, uint64_t *version_out);
 
 /* Reads what is durable of a version; 0: of the newest. The caller owns *module_out: sap_module_free().
@@ -345,6 +354,13 @@ SAP_API void sap_module_free(SapModule *module);
  * the result. The module is borrowed for the call, which must not call the universe. */
 SAP_API int sap_modules_list(SapUniverse *universe, const char *after, uint32_t limit,
                              int (*each)(void *ctx, const SapModule *module), void *ctx);
+
+/* Whether a payload is what a version of a module (0: the newest) declares for messages of that name; name
+ * NULL: for the creation of a world. Sending checks it too. SAP_OK also if nothing is declared, or there is
+ * no such module. SAP_INVALID: no; why_out, unless NULL, says what is not, "" if it is not of its encoding. */
+SAP_API int sap_module_check(SapUniverse *universe, const char *module, uint64_t version,
+                             const char *name, SapEncoding encoding, const void *payload,
+                             size_t len, char why_out[SAP_MODULE_WHY]);
 
 /* A worker's host is asked for the handler of a version of a module, in the thread that steps
  * SAP_ROLE_WORLDS: once for each, when a world needs it, or when the module is found in the store.
@@ -467,13 +483,15 @@ typedef struct SapIngressResult {
     bool duplicate; /* an earlier item has the id: this one was not enqueued, `seq` is that one's */
     bool
         outcome_unknown; /* with SAP_IO: it may have been enqueued; without an id nobody can know */
+    /* With SAP_INVALID: what of the payload its module does not allow; "": something else is invalid. */
+    char invalid[SAP_MODULE_WHY];
 } SapIngressResult;
 
 /* Puts an item into the inbox of a world, and returns when it is durable. Calls of several threads at
  * the same time share a commit. SAP_NOTFOUND: no such world, or it is done or deleted. SAP_INVALID: the
- * payload is not of its encoding, or a text is none or too long. SAP_EXISTS: the id was used with
- * another payload. SAP_FULL: the payload is too large, or the disk is full. result_out may be NULL, and
- * is written on SAP_OK and on SAP_IO. */
+ * payload is not of its encoding, or not what the world's module declares, or a text is none or too long.
+ * SAP_EXISTS: the id was used with another payload. SAP_FULL: the payload is too large, or the disk is full.
+ * result_out may be NULL, and is written on SAP_OK, SAP_IO and SAP_INVALID. */
 SAP_API int sap_enqueue_ingress(SapUniverse *universe, const char *world, const SapIngress *item,
                                 SapIngressResult *result_out);
 

@@ -1,6 +1,7 @@
 /* module_rows.c - see module_rows.h. */
 #include "universe/module_rows.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "common/assert.h"
@@ -10,7 +11,7 @@
 #include "universe/payload.h"
 #include "universe/universe_impl.h"
 
-OPTIONS_LAYOUT(SapModule, registered_ns, registered_ns);
+OPTIONS_LAYOUT(SapModule, registered_ns, schemas);
 
 enum { LIST_DEFAULT = 100, LIST_MOST = 1000 };
 
@@ -37,8 +38,8 @@ static int make_module(const UniverseName *name, uint64_t version,
                        const WitUniverseDbi43ModulesValue *row, SapModule **module_out)
 {
     CodecBytes name_bytes = lend_name(name);
-    size_t size =
-        sizeof(ModuleBlock) + name->len + row->runner.len + row->settings.len + row->code.len + 4;
+    size_t size = sizeof(ModuleBlock) + name->len + row->runner.len + row->settings.len +
+                  row->code.len + row->schemas.len + 5;
     ModuleBlock *block = (ModuleBlock *)mem_alloc(MEM_UNIVERSE, size);
     if (block == NULL) {
         return SAP_NOMEM;
@@ -56,6 +57,7 @@ static int make_module(const UniverseName *name, uint64_t version,
         .state = (SapModuleState)row->state,
         .version = version,
         .registered_ns = row->registered_ns,
+        .schemas = copy_part(&room, &row->schemas),
     };
     if (row->code.len > 0) {
         block->module.code = (const uint8_t *)copy_part(&room, &row->code);
@@ -289,11 +291,52 @@ static CodecBytes lend_string(const char *text)
     return lend_bytes(text == NULL ? "" : text, text == NULL ? 0 : strlen(text));
 }
 
+static void tell_why(const SapUniverse *universe, const char *module, const char *why)
+{
+    char text[JSON_SCHEMA_WHY + SAP_WORLD_MAX_NAME + 64];
+    if (why[0] == 0 || universe->on_message == NULL) {
+        return;
+    }
+    (void)snprintf(text, sizeof text, "the schemas of module %s are refused: %s", module, why);
+    universe->on_message(text, universe->message_ctx);
+}
+
+int sap_module_check(SapUniverse *universe, const char *module, uint64_t version, const char *name,
+                     SapEncoding encoding, const void *payload, size_t len,
+                     char why_out[SAP_MODULE_WHY])
+{
+    UniverseName module_name;
+    char why[JSON_SCHEMA_WHY] = "";
+    Buf canonical = {0};
+    if (universe == NULL) {
+        return SAP_ERROR;
+    }
+    int rc = universe_name_set(&module_name, module);
+    rc = rc == SAP_OK && !payload_text_valid(name, SAP_WORLD_MAX_NAME) ? SAP_INVALID : rc;
+    rc = rc == SAP_OK ? payload_append_or_null(encoding, payload, len, &canonical) : rc;
+    if (rc == SAP_OK) {
+        SchemaItem item = {.name = slice_from_str(name == NULL ? "" : name),
+                           .creates = name == NULL,
+                           .encoding = encoding,
+                           .payload = {canonical.data, canonical.len}};
+        universe_enter(universe);
+        rc = schemas_check_module(universe, &module_name, version, &item, why);
+        universe_leave(universe);
+    }
+    if (rc == SAP_INVALID && why_out != NULL) {
+        memcpy(why_out, why, sizeof why);
+    }
+    buf_release(&canonical);
+    return rc;
+}
+
 int sap_module_put(SapUniverse *universe, const SapModule *module, uint64_t *version_out)
 {
     enum { TRIES = 4 };
     SapModule all = {.size = sizeof all};
     Registration registration = {.version = 0};
+    char why[JSON_SCHEMA_WHY] = "";
+    Buf schemas = {0};
     bool unknown = true;
     if (universe == NULL || module == NULL || OPTIONS_READ(SapModule, &all, module) != SAP_OK) {
         return SAP_ERROR;
@@ -314,6 +357,13 @@ int sap_module_put(SapUniverse *universe, const SapModule *module, uint64_t *ver
         .timeout_ns = all.timeout_ns,
         .settings = lend_string(all.settings),
     };
+    rc = schemas_canonical(all.schemas, &schemas, why);
+    if (rc != SAP_OK) {
+        tell_why(universe, all.name, why);
+        buf_release(&schemas);
+        return rc;
+    }
+    registration.row.schemas = lend_bytes(schemas.data, schemas.len);
     universe_enter(universe);
     rc = SAP_IO;
     for (int i = 0; i < TRIES && rc == SAP_IO && unknown; i++) {
@@ -330,6 +380,7 @@ int sap_module_put(SapUniverse *universe, const SapModule *module, uint64_t *ver
             *version_out = registration.version;
         }
     }
+    buf_release(&schemas);
     universe_leave(universe);
     return rc;
 }

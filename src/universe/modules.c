@@ -7,6 +7,7 @@
 #include "common/assert.h"
 #include "common/mem.h"
 #include "common/sync.h"
+#include "universe/schemas.h"
 
 /* Registered before threads start, as a rule; the lock is for shared objects that are loaded later. */
 static SapWorldModule *modules;
@@ -60,6 +61,12 @@ int sap_world_module_register(SapWorldModule *module)
         return SAP_ERROR;
     }
     int rc = universe_name_set(&name, module->name);
+    if (rc == SAP_OK) {
+        Buf schemas = {0};
+        char why[JSON_SCHEMA_WHY];
+        rc = schemas_canonical(module->schemas, &schemas, why);
+        buf_release(&schemas);
+    }
     if (rc != SAP_OK) {
         return rc;
     }
@@ -166,8 +173,13 @@ static int publish_body(SapStoreTxn *store_txn, void *ctx)
     row_key_module(&key, publication->universe, &name, module_version(module));
     rc = universe_txn_start(&txn, store_txn, PARTY_OPERATOR, &guard, 1, NULL, 0);
     (void)snprintf(runner, sizeof runner, "native:%s", module->name);
+    Buf schemas = {0};
+    char why[JSON_SCHEMA_WHY];
+    rc = rc == SAP_OK ? schemas_canonical(module->schemas, &schemas, why) : rc;
+    SAP_ASSERT(rc != SAP_INVALID); /* it was checked when the module was registered */
     WitUniverseDbi43ModulesValue fields = {
         .runner = lend_bytes(runner, strlen(runner)),
+        .schemas = lend_bytes(schemas.data, schemas.len),
         .max_attempts = module->max_attempts,
         .skip = module->on_failure == SAP_ON_FAILURE_SKIP,
         .registered_ns = publication->now_ns,
@@ -175,6 +187,7 @@ static int publish_body(SapStoreTxn *store_txn, void *ctx)
     rc = rc == SAP_OK ? wit_universe_dbi43_modules_value_encode(&fields, &val, NULL) : rc;
     rc = rc == SAP_OK ? universe_put_if_absent(&txn, &key, (Slice){val.data, val.len}) : rc;
     buf_release(&val);
+    buf_release(&schemas);
     return rc == SAP_EXISTS ? SAP_OK : rc;
 }
 

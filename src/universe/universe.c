@@ -28,6 +28,8 @@ static int open_on(SapStore *store, const Clock *clock, const Random *random,
     universe->clock = clock;
     universe->random = random;
     universe->number = options->universe;
+    universe->on_message = options->on_message;
+    universe->message_ctx = options->message_ctx;
     rc = producer_init(&universe->producer, nonce);
     if (rc != SAP_OK) {
         goto free_universe;
@@ -40,9 +42,13 @@ static int open_on(SapStore *store, const Clock *clock, const Random *random,
     if (rc != SAP_OK) {
         goto release_combiner;
     }
-    rc = meters_init(&universe->meters, options->on_log, options->log_ctx, clock);
+    rc = schema_cache_init(&universe->schemas);
     if (rc != SAP_OK) {
         goto release_looks;
+    }
+    rc = meters_init(&universe->meters, options->on_log, options->log_ctx, clock);
+    if (rc != SAP_OK) {
+        goto release_schemas;
     }
     if (!mutex_init(&universe->lock)) {
         rc = SAP_NOMEM;
@@ -53,6 +59,8 @@ static int open_on(SapStore *store, const Clock *clock, const Random *random,
 
 release_meters:
     meters_release(&universe->meters);
+release_schemas:
+    schema_cache_release(&universe->schemas);
 release_looks:
     look_cache_release(&universe->looks);
 release_combiner:
@@ -131,6 +139,7 @@ int sap_universe_close(SapUniverse *universe)
     }
     mutex_destroy(&universe->lock);
     meters_release(&universe->meters);
+    schema_cache_release(&universe->schemas);
     look_cache_release(&universe->looks);
     combiner_release(&universe->combiner);
     producer_release(&universe->producer);
@@ -224,6 +233,20 @@ static int check_takes(SapUniverse *universe, const UniverseName *world)
     return rc;
 }
 
+/* Whether the payload is what the module of the world declares. */
+static int check_declared(SapUniverse *universe, const UniverseName *world, const SapIngress *item,
+                          IngressItem *made)
+{
+    SchemaItem sent = {
+        .name = slice_from_str(item->name == NULL ? "" : item->name),
+        .creates = made->module != NULL,
+        .encoding = item->encoding,
+        .payload = {made->payload.data, made->payload.len},
+    };
+    return made->module != NULL ? schemas_check_module(universe, made->module, 0, &sent, made->why)
+                                : schemas_check_world(universe, world, &sent, made->why);
+}
+
 /* world NULL: it is yet to be created. */
 static int make_payload(SapUniverse *universe, const UniverseName *world, const SapIngress *item,
                         IngressItem *made, WitUniverseInboxItem *row)
@@ -241,6 +264,10 @@ static int make_payload(SapUniverse *universe, const UniverseName *world, const 
     row->hash = lend_bytes(made->hash.bytes, sizeof made->hash.bytes);
     if (made->payload.len > SAP_WORLD_MAX_PAYLOAD) {
         return SAP_FULL; /* numbers may be longer in canonical form */
+    }
+    rc = made->declared ? check_declared(universe, world, item, made) : SAP_OK;
+    if (rc != SAP_OK) {
+        return rc;
     }
     if (made->payload.len <= UNIVERSE_INLINE_MAX) {
         row->payload = lend_bytes(made->payload.data, made->payload.len);
@@ -313,7 +340,7 @@ int sap_enqueue_ingress(SapUniverse *universe, const char *world, const SapIngre
                         SapIngressResult *result_out)
 {
     SapIngress all = {.size = sizeof all};
-    IngressItem made = {0};
+    IngressItem made = {.declared = true};
     IngressRequest request = {.rc = SAP_OK};
     if (universe == NULL || item == NULL || OPTIONS_READ(SapIngress, &all, item) != SAP_OK) {
         return SAP_ERROR;
@@ -329,6 +356,8 @@ int sap_enqueue_ingress(SapUniverse *universe, const char *world, const SapIngre
             result_out->outcome_unknown = request.unknown;
             memcpy(result_out->seq, request.first_seq, sizeof result_out->seq);
         }
+    } else if (rc == SAP_INVALID && result_out != NULL) {
+        memcpy(result_out->invalid, made.why, sizeof result_out->invalid);
     }
     ingress_item_release(&made);
     universe_count_enqueue(universe, rc, &request, clock_mono_ns(universe->clock) - start_ns);

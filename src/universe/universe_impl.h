@@ -12,6 +12,7 @@
 #include "universe/look_cache.h"
 #include "universe/meters.h"
 #include "universe/producer.h"
+#include "universe/schemas.h"
 
 /* What reply_to begins with where a caller outside waits; the id of the item follows. */
 #define UNIVERSE_REPLY_OUTSIDE "outside:"
@@ -25,6 +26,9 @@ struct SapUniverse {
     Producer producer; /* of what callers outside send */
     Combiner combiner;
     LookCache looks; /* of readers of states */
+    SchemaCache schemas;
+    void (*on_message)(const char *text, void *ctx); /* NULL: none */
+    void *message_ctx;
     Meters meters;
     /* Of the sessions of its workers, with a quarter of it as renewal and margin. 0: the defaults of
      * session.h. Tests set it before they open a worker, so that takeovers are not waited for so long. */
@@ -54,6 +58,9 @@ typedef struct IngressItem {
     Digest hash;
     Digest blob;
     Buf reply_to;
+    const UniverseName *module; /* of a world that the item creates; NULL: it is there */
+    bool declared;              /* the module may declare what it is to be */
+    char why[JSON_SCHEMA_WHY];  /* what the module does not allow; "" */
 } IngressItem;
 
 /* Checks an item from outside and makes the request of it, with its seq; a payload above 64 KiB is put as

@@ -110,7 +110,7 @@ static int create_world(SapUniverse *universe, const char *world, const char *mo
     enum { TRIES = 4 };
     Creation creation = {.universe = universe, .once = once};
     UniverseName module_name;
-    IngressItem made = {0};
+    IngressItem made = {.module = &module_name, .declared = true};
     int rc = universe_name_set(&module_name, module);
     rc = rc == SAP_OK ? random_fill(universe->random, creation.seed, sizeof creation.seed) : rc;
     rc = rc == SAP_OK ? ingress_item_make(universe, world, true, item, &made, &creation.first) : rc;
