@@ -59,6 +59,7 @@ struct Adapter {
     uint64_t version;    /* of the queue when it was last looked at */
     uint64_t pokes;      /* of the store, before the calls were last polled */
     uint64_t wait_ns;    /* from the last step until something is due; UINT64_MAX: nothing is */
+    const Log *log;      /* borrowed; NULL: silent */
     AdapterStats stats;
 };
 
@@ -353,6 +354,19 @@ static void count_fate(AdapterStats *stats, EndingFate fate)
     stats->dropped += fate == FATE_DROPPED;
 }
 
+/* A call that has ended with a receipt that is not `ok`. */
+static void log_failure(const Adapter *adapter, const Call *call, const EffectEnding *ending)
+{
+    const WitUniverseEffect *effect = &call->claim.row.effect;
+    if (ending->fate == FATE_RECEIPT && ending->status != WIT_UNIVERSE_RECEIPT_STATUS_OK) {
+        LOG_EVENT(adapter->log, LOG_LEVEL_WARN, "universe.effect_failed",
+                  LOG_STR("world", ending->world.text), LOG_U64("height", effect->height),
+                  LOG_TEXT("kind", effect->kind.data, effect->kind.len),
+                  LOG_TEXT("ref", effect->origin_name.data, effect->origin_name.len),
+                  LOG_U64("attempts", effect->attempt), LOG_STR("code", ending->code));
+    }
+}
+
 static uint32_t index_of_call(const Adapter *adapter, const Call *call)
 {
     uint32_t at = 0;
@@ -371,6 +385,7 @@ static int end_some(Adapter *adapter, Call **ended, EffectEnding *endings, uint3
     }
     for (uint32_t i = 0; rc == SAP_OK && i < count; i++) {
         count_fate(&adapter->stats, endings[i].fate);
+        log_failure(adapter, ended[i], &endings[i]);
         forget_call(adapter, index_of_call(adapter, ended[i]));
     }
     return rc;
@@ -595,6 +610,11 @@ int adapter_step(Adapter *adapter, bool *busy_out)
     rc = rc == SAP_OK ? end_calls(adapter, busy_out) : rc;
     return rc == SAP_OK ? claim_calls(adapter, clock_boot_ns(adapter->session->clock), busy_out)
                         : rc;
+}
+
+void adapter_set_log(Adapter *adapter, const Log *log)
+{
+    adapter->log = log;
 }
 
 int adapter_settle(Adapter *adapter)

@@ -91,6 +91,9 @@ int adapter_step(Adapter *adapter, bool *busy_out);
  * returns after 10 ms, for those that say nothing. */
 int adapter_wait(Adapter *adapter, uint64_t timeout_ns);
 
+/* Logs effects that have failed for good. Borrowed; NULL: nothing. */
+void adapter_set_log(Adapter *adapter, const Log *log);
+
 /* How many calls are under way, and the rest. */
 uint32_t adapter_running(const Adapter *adapter);
 AdapterStats adapter_stats(const Adapter *adapter);

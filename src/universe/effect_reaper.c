@@ -18,7 +18,7 @@ typedef struct UnservedKind {
 
 void effect_reaper_init(EffectReaper *reaper, const Session *session, Producer *producer)
 {
-    *reaper = (EffectReaper){.session = session, .producer = producer};
+    *reaper = (EffectReaper){.session = session, .producer = producer, .first_due_ns = UINT64_MAX};
     reaper->inflight_from.table = WIT_DBI_EFFECTS_INFLIGHT;
 }
 
@@ -115,6 +115,9 @@ static void end_pass(EffectReaper *reaper)
         }
     }
     buf_truncate(&reaper->unserved, kept * sizeof(UnservedKind));
+    uint64_t now_ns = sap_store_lease_ns(reaper->session->store);
+    reaper->due_age_ns = now_ns > reaper->first_due_ns ? now_ns - reaper->first_due_ns : 0;
+    reaper->first_due_ns = UINT64_MAX;
     reaper->kind.len = 0;
 }
 
@@ -192,6 +195,8 @@ static int next_kind(EffectReaper *reaper, SapStoreTxn *txn)
                       : rc;
     if (rc == SAP_OK) {
         universe_name_copy(&reaper->kind, &key.kind);
+        reaper->first_due_ns =
+            key.due_ns < reaper->first_due_ns ? key.due_ns : reaper->first_due_ns;
         wit_universe_dbi34_effects_pending_key_free(&key);
     }
     return rc;
@@ -225,6 +230,18 @@ static int look_at_kinds(EffectReaper *reaper, Reaping *reaping)
 
 /* ---- A step ---------------------------------------------------------------------------------- */
 
+static void log_ending(const EffectReaper *reaper, const EffectEnding *ending)
+{
+    bool receipt = ending->fate == FATE_RECEIPT;
+    if (receipt || ending->fate == FATE_AGAIN) {
+        LOG_EVENT(reaper->log, LOG_LEVEL_WARN,
+                  receipt ? "universe.effect_given_up" : "universe.effect_returned",
+                  LOG_STR("world", ending->world.text),
+                  LOG_HEX("intent_hash", ending->hash, UNIVERSE_DIGEST),
+                  LOG_STR("code", ending->code));
+    }
+}
+
 static void count_ending(EffectReaperStats *stats, const EffectEnding *ending)
 {
     bool receipt = ending->fate == FATE_RECEIPT;
@@ -239,6 +256,7 @@ static int end_reaped(EffectReaper *reaper, EffectEnding *endings, uint32_t coun
     int rc = effects_end(reaper->session, endings, count);
     for (uint32_t i = 0; rc == SAP_OK && i < count; i++) {
         count_ending(&reaper->stats, &endings[i]);
+        log_ending(reaper, &endings[i]);
     }
     return rc;
 }

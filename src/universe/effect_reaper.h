@@ -9,6 +9,7 @@
 #ifndef SAPLING_UNIVERSE_EFFECT_REAPER_H
 #define SAPLING_UNIVERSE_EFFECT_REAPER_H
 
+#include "common/log.h"
 #include "universe/effect_end.h"
 
 typedef struct EffectReaperStats {
@@ -23,10 +24,13 @@ typedef struct EffectReaperStats {
 typedef struct EffectReaper {
     const Session *session; /* borrowed, as is the producer */
     Producer *producer;
-    RowKey inflight_from; /* where the next look at claims begins; len 0: at the first */
-    UniverseName kind;    /* the last that was looked at; len 0: none */
-    uint64_t looked_ns;   /* boot time of that look */
-    Buf unserved;         /* UnservedKind */
+    RowKey inflight_from;  /* where the next look at claims begins; len 0: at the first */
+    UniverseName kind;     /* the last that was looked at; len 0: none */
+    uint64_t looked_ns;    /* boot time of that look */
+    Buf unserved;          /* UnservedKind */
+    uint64_t first_due_ns; /* of all that was seen in this pass over the kinds */
+    uint64_t due_age_ns; /* when the last pass ended: of the effect that has been due for longest */
+    const Log *log;      /* borrowed; NULL: silent */
     EffectReaperStats stats;
 } EffectReaper;
 

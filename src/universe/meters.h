@@ -41,6 +41,9 @@
     X(claims_lost, "claims_lost_total", "claims that ran out, or were resolved by others")       \
     X(effects_cancelled, "effects_cancelled_total", "attempts ended because nobody waits")       \
     X(effect_timeouts, "effect_timeouts_total", "attempts that took too long")                   \
+    X(effects_returned, "effects_returned_total", "effects of lost claims that wait again")      \
+    X(effects_lost, "effects_lost_total", "effects that ended because their claim was lost")     \
+    X(effects_unserved, "effects_unserved_total", "effects that no worker served for a minute")  \
     X(expired, "rows_expired_total", "rows deleted because their time had passed")               \
     X(drained, "items_drained_total", "items of deleted worlds that became dead letters")        \
     X(replayed, "dead_letters_replayed_total", "dead letters put into inboxes again")            \
@@ -55,6 +58,8 @@
     X(hint_age, "oldest_hint_age_ns", "how long the first of these hints has waited") \
     X(orchestrates, "orchestrator_held", "1: this worker is the orchestrator")        \
     X(reaps, "reaper_held", "1: this worker is the reaper")                           \
+    X(due_effect_age, "due_effect_age_ns", "how long an effect has been due at most") \
+    X(due_timer_age, "due_timer_age_ns", "how long a timer has been due at most")     \
     X(expiry_lag, "expiry_lag_ns", "how long the oldest row that has expired is still there")
 
 #define UNIVERSE_HISTOGRAMS(X)                                                              \

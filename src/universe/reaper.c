@@ -286,6 +286,33 @@ static int collect_blobs(SapWorker *worker, uint64_t now_ns, bool *busy_out)
     return rc;
 }
 
+/* ---- Effects and timers ---------------------------------------------------------------------- */
+
+static int reap_effects(SapWorker *worker, bool *busy_out)
+{
+    EffectReaper *effects = &worker->reaper.effects;
+    Meters *meters = meters_of(worker);
+    EffectReaperStats before = effects->stats;
+    int rc = effect_reaper_step(effects, busy_out);
+    counter_add(meters->effects_returned, effects->stats.returned - before.returned);
+    counter_add(meters->effects_lost, effects->stats.timeouts - before.timeouts);
+    counter_add(meters->effects_unserved, effects->stats.unserved - before.unserved);
+    gauge_set(meters->due_effect_age, (int64_t)effects->due_age_ns);
+    if (effects->stats.damaged > before.damaged) {
+        worker_note_damage_hourly(worker, "a row of effects", &worker->reaper.damage_told_ns);
+    }
+    return rc;
+}
+
+/* By the reaper, since it says so also where nobody steps the timers. */
+static int measure_timers(SapWorker *worker)
+{
+    uint64_t age_ns = 0;
+    int rc = timers_due_age(worker->universe->store, worker->universe->number, &age_ns);
+    gauge_set(meters_of(worker)->due_timer_age, (int64_t)age_ns);
+    return rc;
+}
+
 /* ---- The step -------------------------------------------------------------------------------- */
 
 int reaper_step(SapWorker *worker, bool *busy_out)
@@ -301,11 +328,8 @@ int reaper_step(SapWorker *worker, bool *busy_out)
     if (rc != SAP_OK || !held) {
         return rc;
     }
-    uint64_t damaged = reaper->effects.stats.damaged;
-    rc = effect_reaper_step(&reaper->effects, busy_out);
-    if (reaper->effects.stats.damaged > damaged) {
-        worker_note_damage_hourly(worker, "a row of effects", &reaper->damage_told_ns);
-    }
+    rc = reap_effects(worker, busy_out);
+    rc = rc == SAP_OK ? measure_timers(worker) : rc;
     rc = rc == SAP_OK ? expire(worker, busy_out) : rc;
     rc = rc == SAP_OK ? collect_blobs(worker, now_ns, busy_out) : rc;
     reaper->next_ns = *busy_out || rc != SAP_OK ? 0 : now_ns + PASS_NS;

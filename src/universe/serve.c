@@ -295,6 +295,7 @@ void serving_init(SapWorker *worker)
     timer_worker_init(&worker->serving.timers, universe->store, universe->number,
                       &universe->producer);
     effect_reaper_init(&worker->reaper.effects, &worker->session, &universe->producer);
+    worker->reaper.effects.log = universe->meters.log;
 }
 
 void serving_release(SapWorker *worker)
@@ -354,6 +355,9 @@ static int open_adapter(SapWorker *worker)
                             (uint32_t)served_count(serving), &serving->adapter)
              : rc;
     buf_release(&kinds);
+    if (rc == SAP_OK) {
+        adapter_set_log(serving->adapter, worker->universe->meters.log);
+    }
     return rc;
 }
 

@@ -131,6 +131,42 @@ static int note_next(TimerWorker *worker, SapStoreTxn *txn, WitUniverseTimerCloc
     return rc;
 }
 
+static int first_due_age(SapStoreTxn *txn, const RowSpan *due, uint64_t now_ns,
+                         uint64_t *age_ns_out)
+{
+    const SapStoreRow *rows = NULL;
+    uint32_t count = 0;
+    WitUniverseDbi37TimersDueKey key;
+    int rc = sap_store_scan(txn, &due->range, false, 1, &rows, &count);
+    if (rc != SAP_OK || count == 0) {
+        return rc;
+    }
+    rc = wit_universe_dbi37_timers_due_key_decode(rows[0].key, rows[0].key_len, &key, NULL);
+    if (rc == SAP_OK) {
+        uint64_t age_ns = now_ns > key.deliver_at_ns ? now_ns - key.deliver_at_ns : 0;
+        *age_ns_out = age_ns > *age_ns_out ? age_ns : *age_ns_out;
+        wit_universe_dbi37_timers_due_key_free(&key);
+    }
+    return rc == SAP_INVALID ? SAP_OK : rc; /* a damaged row says nothing */
+}
+
+int timers_due_age(SapStore *store, uint32_t universe, uint64_t *age_ns_out)
+{
+    const uint64_t lease_ns = sap_store_lease_ns(store);
+    const uint64_t due_ns = sap_store_due_ns(store);
+    SapStoreTxn *txn = NULL;
+    RowSpan lease;
+    RowSpan due;
+    *age_ns_out = 0;
+    row_span_timers(&lease, universe, WIT_UNIVERSE_TIMER_CLOCK_LEASE, lease_ns);
+    row_span_timers(&due, universe, WIT_UNIVERSE_TIMER_CLOCK_DUE, due_ns);
+    int rc = sap_store_begin(store, SAP_STORE_READ_NEWEST, &txn);
+    rc = rc == SAP_OK ? first_due_age(txn, &lease, lease_ns, age_ns_out) : rc;
+    rc = rc == SAP_OK ? first_due_age(txn, &due, due_ns, age_ns_out) : rc;
+    sap_store_abort(txn);
+    return rc;
+}
+
 /* Rows of a clock that are due; the next look goes on after them if one of them is damaged. */
 static int find_due_of(Firings *firings, SapStoreTxn *txn, int clock, const RowSpan *span,
                        bool *more_out)

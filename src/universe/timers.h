@@ -64,6 +64,9 @@ void timer_worker_init(TimerWorker *worker, SapStore *store, uint32_t universe, 
  * any code but SAP_OK, call it again. */
 int timer_worker_step(TimerWorker *worker, bool *busy_out);
 
+/* How long the timer that has been due for longest has waited; 0: none is due. */
+int timers_due_age(SapStore *store, uint32_t universe, uint64_t *age_ns_out);
+
 /* Waits until there may be something to fire, at most timeout_ns. */
 int timer_worker_wait(TimerWorker *worker, uint64_t timeout_ns);
 

@@ -103,7 +103,7 @@ def planted(header, sources, page):
     yield "a row that is missing", header, sources, re.sub(r"(?m)^\| `sapling_universe_steps_total`.*\n", "", page)
     yield "a row twice", header, sources, page + "".join(re.findall(r"(?m)^\| `universe\.stuck`.*\n", page))
     yield "another level", header, sources, page.replace("| warn, error |", "| error |", 1)
-    yield "another field", header, sources, page.replace("`epoch`, `height`, `reason`", "`epoch`, `reason`", 1)
+    yield "another field", header, sources, page.replace("`epoch`, `height`, `correlation_id`", "`epoch`, `correlation_id`", 1)
     yield "no meaning", header, sources, re.sub(r"(?m)^(\| `sapling_universe_worlds_hot` \| gauge \|)[^|]*", r"\1  ", page)
 
 
