@@ -627,7 +627,7 @@ typedef struct SapWorkerOptions {
     uint32_t max_handler_ms;           /* then the world is marked as stuck; 0: 10,000 */
     uint32_t max_idle_ms;              /* then a world is given back; 0: 60,000 */
     uint32_t reserved;                 /* 0 */
-    uint64_t max_memory;               /* bytes of all states; 0: 256 MiB */
+    uint64_t max_memory;               /* bytes of all worlds in memory; 0: 256 MiB */
     /* Handlers of the modules of sap_module_put(). NULL: the worker runs those of SapWorldModule only. */
     SapModuleResolve resolve;
     SapModuleRelease release; /* NULL: nothing is to be released */

@@ -87,6 +87,33 @@ static void drop_items(HotWorld *world)
     buf_clear(&world->items);
 }
 
+/* An idle world keeps small buffers for its next cycle, and gives the others back: there may be very many
+ * such worlds. */
+static void trim_buf(Buf *buf)
+{
+    enum { KEPT = 1024 };
+    SAP_ASSERT(buf->len == 0);
+    if (buf->cap > KEPT) {
+        buf_release(buf);
+    }
+}
+
+static void trim_world(HotWorld *world)
+{
+    trim_buf(&world->items);
+    trim_buf(&world->writes.bytes);
+    trim_buf(&world->writes.list);
+    trim_buf(&world->asked);
+    trim_buf(&world->cancels);
+}
+
+size_t cycle_world_memory(const HotWorld *world)
+{
+    size_t buffers = world->items.cap + world->writes.bytes.cap + world->writes.list.cap +
+                     world->asked.cap + world->cancels.cap;
+    return sizeof *world + buffers + (world->state == NULL ? 0 : state_memory(world->state));
+}
+
 void cycle_world_free(HotWorld *world)
 {
     if (world == NULL) {
@@ -261,6 +288,7 @@ void cycle_forget(HotWorld *world)
 {
     drop_items(world);
     writes_clear(&world->writes);
+    trim_world(world);
 }
 
 size_t cycle_loaded_bytes(const HotWorld *world)
@@ -768,6 +796,7 @@ int cycle_end(HotWorld *world, bool committed)
     drop_asked(world);
     buf_clear(&world->cancels);
     buf_release(&world->rejected_items);
+    trim_world(world);
     if (!committed) {
         state_abort(world->state);
         return SAP_OK;

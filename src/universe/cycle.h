@@ -59,7 +59,7 @@ typedef struct HotWorld {
     WorldState *state;               /* NULL: to be restored */
     HeadRow head;                    /* as committed */
     uint64_t used_ns;                /* boot time of its last cycle */
-    size_t memory;                   /* bytes of its state, as of the last cycle */
+    size_t memory;                   /* bytes that it costs, as of the last cycle */
     bool is_stuck;                   /* its status is `stuck` */
     uint64_t noted;                  /* hash of the reason in its meta row; 0: it has none */
     bool damaged;                    /* a row of its inbox does not decode */
@@ -106,6 +106,8 @@ typedef struct HotWorld {
 } HotWorld;
 
 int cycle_world_make(const Lease *lease, HotWorld **world_out);
+/* What it costs, its state included. */
+size_t cycle_world_memory(const HotWorld *world);
 /* Whatever is under way is aborted; its job does not run. NULL is accepted. */
 void cycle_world_free(HotWorld *world);
 

@@ -401,7 +401,7 @@ static int open_world(SapWorker *worker, HotWorld *world)
         uint64_t entries = world->head.height - world->birth.height;
         worker->stats.restored += entries;
         counter_add(meters_of(worker)->restored, entries);
-        hot_used(&worker->hot, world, state_memory(world->state));
+        hot_used(&worker->hot, world, cycle_world_memory(world));
     }
     return rc;
 }

@@ -51,7 +51,7 @@
 
 #define UNIVERSE_GAUGES(X)                                                            \
     X(hot, "worlds_hot", "worlds in memory")                                          \
-    X(memory, "worlds_memory_bytes", "memory of their states")                        \
+    X(memory, "worlds_memory_bytes", "memory that they take")                         \
     X(running, "handlers_running", "worlds whose handlers run now")                   \
     X(effects_running, "effects_running", "attempts under way")                       \
     X(hints, "hints_seen", "hints found by the last look, at most 128")               \

@@ -463,7 +463,7 @@ void worker_cycle_ended(SapWorker *worker, HotWorld *world, bool committed)
     if (world->waits && world->retry_at_ns < worker->retry_at_ns) {
         worker->retry_at_ns = world->retry_at_ns;
     }
-    hot_used(&worker->hot, world, world->state == NULL ? 0 : state_memory(world->state));
+    hot_used(&worker->hot, world, cycle_world_memory(world));
     if (world->pause || world->is_stuck || (tells && world->noted != hash_reason(reason))) {
         world->state_now = HOT_ATTENTION;
         hot_list_add(&worker->attention, world);

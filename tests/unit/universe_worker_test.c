@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/mem.h"
 #include "support/suite.h"
 #include "support/universe_scene.h"
 #include "universe/worker_impl.h"
@@ -349,6 +350,59 @@ START_TEST(states_beyond_max_memory_are_given_back)
     for (int i = 0; i < WORLDS; i++) {
         ck_assert_uint_eq(scene_info(&scene, numbered(name, "w", i)).height, 2);
     }
+}
+END_TEST
+
+/* All that the process has, but what it keeps in place of a disk. */
+static size_t memory_in_use(void)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < MEM_OWNER_COUNT; i++) {
+        bytes += i == MEM_STORE || i == MEM_TEST ? 0 : mem_live_bytes((MemOwner)i);
+    }
+    return bytes;
+}
+
+static void send_payload(const char *world, const char *payload, size_t len)
+{
+    SapIngress item = {.size = sizeof item,
+                       .name = "add",
+                       .encoding = SAP_ENCODING_RAW,
+                       .payload = payload,
+                       .payload_len = len};
+    ck_assert_int_eq(sap_enqueue_ingress(scene.universe, world, &item, NULL), SAP_OK);
+}
+
+/* Whatever a world has done: between its cycles it costs 16 KiB beyond its data, which is one small row, and
+ * that is what max_memory counts. */
+START_TEST(a_world_that_was_busy_costs_little_when_it_is_idle)
+{
+    enum { WORLDS = 20, ITEMS = 80, LARGE = 50 * 1024, MOST = 16 * 1024 };
+    static char payload[LARGE];
+    SapWorker *worker = scene_worker(&scene, "a");
+    char name[16];
+    create_many("w", WORLDS, "work");
+    for (int i = 0; i < WORLDS; i++) {
+        for (int k = 0; k < ITEMS; k++) {
+            send_payload(numbered(name, "w", i), payload, k == 0 ? sizeof payload : 100);
+        }
+    }
+    scene_run(worker);
+    scene_run(worker); /* what was written is durable */
+    ck_assert_uint_eq(scene_info(&scene, "w000").height, ITEMS + 1);
+    ck_assert_uint_eq(scene_stats(worker).held, WORLDS);
+    size_t hot = memory_in_use();
+    size_t counted = worker->hot.memory / WORLDS;
+    scene_pass_ms(&scene, 61 * SECOND_MS);
+    while (scene_stats(worker).held > 0) {
+        scene_run(worker);
+    }
+    size_t each = (hot - memory_in_use()) / WORLDS;
+    (void)printf("universe_worker: an idle world costs %zu bytes, %zu are counted\n", each,
+                 counted);
+    ck_assert_uint_le(each, MOST);
+    ck_assert_uint_ge(counted, each - each / 8);
+    ck_assert_uint_le(counted, MOST);
 }
 END_TEST
 
@@ -810,6 +864,7 @@ int main(void)
     tcase_add_test(test_case,
                    worlds_beyond_max_worlds_are_given_back_and_restored_with_the_same_state);
     tcase_add_test(test_case, states_beyond_max_memory_are_given_back);
+    tcase_add_test(test_case, a_world_that_was_busy_costs_little_when_it_is_idle);
     tcase_add_test(test_case, an_idle_world_is_given_back_after_max_idle_ms);
     tcase_add_test(test_case,
                    a_world_that_waits_keeps_its_count_and_its_time_while_others_come_and_go);
