@@ -167,7 +167,7 @@ void http_bed_open(HttpBed *bed)
     file_bed_start(&bed->file);
     (void)snprintf(url, sizeof url, "sapling:%s", bed->file.path);
     EXPECT_RC(sap_universe_open(url, NULL, &bed->universe), SAP_OK);
-    HostOptions host = {.handlers = 2, .roles = HOST_ALL_ROLES};
+    HostOptions host = {.handlers = HTTP_BED_HANDLERS, .roles = HOST_ALL_ROLES};
     host.worker.name = "worker-1";
     host.worker.resolve = resolve_desk;
     EXPECT_RC(host_start(bed->universe, &host, &bed->host), SAP_OK);

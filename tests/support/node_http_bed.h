@@ -25,6 +25,9 @@
 #include "node/http.h"
 #include "support/files.h"
 
+/* Threads that the host of its worlds starts when they have something to do. */
+enum { HTTP_BED_HANDLERS = 2 };
+
 typedef struct HttpBed {
     FileBed file;
     SapUniverse *universe;

@@ -141,7 +141,7 @@ START_TEST(a_thousand_callers_wait_with_at_most_16_threads)
     start_callers(CALLERS, "1m");
     await_active(CALLERS);
     int threads = count_threads() - before;
-    EXPECT(threads <= HTTP_THREADS, "%d threads", threads);
+    EXPECT(threads <= HTTP_THREADS + HTTP_BED_HANDLERS, "%d threads", threads);
     json_decref(http_bed_do(&bed, "POST", "/v1/worlds/w1/resume", "{}", 200));
     for (int i = 0; i < CALLERS; i++) {
         HttpAnswer answer;
