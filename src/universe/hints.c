@@ -19,6 +19,7 @@
 #include "universe/worker_impl.h"
 
 #define SKIP_NS    UINT64_C(200000000)
+#define DAMAGED_NS UINT64_C(60000000000) /* rows that do not decode do not mend themselves */
 #define NO_ROOM_NS UINT64_C(10000000000)
 
 enum {
@@ -78,12 +79,17 @@ static void look_again_at(SapWorker *worker, uint64_t at_ns)
     worker->retry_at_ns = at_ns < worker->retry_at_ns ? at_ns : worker->retry_at_ns;
 }
 
-static void skip_world(SapWorker *worker, const UniverseName *world)
+static void skip_world_for(SapWorker *worker, const UniverseName *world, uint64_t time_ns)
 {
     uint64_t hash = 0;
     SkippedWorld *place = skipped_place(worker, world, &hash);
-    *place = (SkippedWorld){hash, clock_boot_ns(worker->universe->clock) + SKIP_NS};
+    *place = (SkippedWorld){hash, clock_boot_ns(worker->universe->clock) + time_ns};
     look_again_at(worker, place->until_ns);
+}
+
+static void skip_world(SapWorker *worker, const UniverseName *world)
+{
+    skip_world_for(worker, world, SKIP_NS);
 }
 
 static bool is_skipped(SapWorker *worker, const UniverseName *world)
@@ -150,7 +156,7 @@ static int read_hints(SapWorker *worker, SapStoreTxn *txn, Buf *hints)
         Hint hint;
         rc = decode_hint(&rows[i], &hint);
         if (rc == SAP_CORRUPT) {
-            worker_note_damage(worker, "a row of ready", NULL);
+            worker_note_damage_hourly(worker, "a row of ready", &worker->hints_damage_told_ns);
             rc = SAP_OK;
             continue;
         }
@@ -280,7 +286,8 @@ static int consider_hint(SapWorker *worker, SapStoreTxn *txn, Hint *hint)
     if (rc == SAP_CORRUPT) {
         worker_note_damage(worker, "a row of meta, lease, session or assignment", &hint->world);
         hint->use = HINT_LEAVE;
-        rc = SAP_OK;
+        skip_world_for(worker, &hint->world, DAMAGED_NS);
+        return SAP_OK;
     }
     if (rc == SAP_OK && world == NULL && hint->use == HINT_LEAVE) {
         skip_world(worker, &hint->world);
