@@ -19,6 +19,7 @@ With --run a mutant whose tests pass has survived: the exit status is 1.
 """
 import argparse
 import os
+import re
 import subprocess
 import sys
 import time
@@ -27,6 +28,9 @@ SEPARATOR = "---\n"
 TREE_TIMEOUT_S = 1800
 BUILD_TIMEOUT_S = 600
 TEST_TIMEOUT_S = 600
+# What the simulator of worlds must find, it must find within so many seeds.
+SIMULATIONS = r"universe_(effects_)?simulation_test"
+SEEDS = {"SAP_TEST_SEEDS": "1000"}
 
 
 class Mutant:
@@ -111,9 +115,9 @@ def read_all(directory):
     return [Mutant(os.path.join(directory, n)) for n in names]
 
 
-def make(tree, target, timeout, jobs):
+def make(tree, target, timeout, jobs, **settings):
     return subprocess.run(["make", "-C", tree, f"-j{jobs}", *target], timeout=timeout,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+                          env=dict(os.environ, **settings), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
 
 
 def run_one(mutant, tree, jobs):
@@ -129,7 +133,8 @@ def run_one(mutant, tree, jobs):
             return "BROKEN", "does not compile:\n" + built.stdout[-2000:]
         begin = time.monotonic()
         try:
-            ran = make(tree, check, TEST_TIMEOUT_S, jobs)
+            ran = make(tree, check, TEST_TIMEOUT_S, jobs,
+                       **(SEEDS if re.fullmatch(SIMULATIONS, mutant.test) else {}))
         except subprocess.TimeoutExpired:
             return "caught", f"{mutant.test} does not end"
         seconds = time.monotonic() - begin
