@@ -16,7 +16,7 @@ typedef struct Step {
 } Step;
 
 typedef struct Check {
-    char *why;
+    char why[JSON_SCHEMA_WHY];
     bool said;    /* the first thing that is wrong has been written to `why` */
     int tolerant; /* above 0: what is found now is not what is wrong in the end */
 } Check;
@@ -58,6 +58,15 @@ static bool refuse_part(Check *check, const Step *at, const char *what, Slice de
     append_text(check->why, slice_from_str(what));
     append_text(check->why, detail);
     return false;
+}
+
+static int end_check(const Check *check, bool good, char why[JSON_SCHEMA_WHY])
+{
+    SAP_ASSERT(good != check->said);
+    if (!good) {
+        memcpy(why, check->why, sizeof check->why);
+    }
+    return good ? SAP_OK : SAP_INVALID;
 }
 
 /* ---- Keywords -------------------------------------------------------------------------------- */
@@ -409,8 +418,8 @@ static bool validate_value(Check *check, Slice schema, Slice value, const Step *
 
 int json_schema_validate(Slice schema, Slice value, char why[JSON_SCHEMA_WHY])
 {
-    Check check = {.why = why};
-    return validate_value(&check, schema, value, NULL) ? SAP_OK : SAP_INVALID;
+    Check check = {.said = false};
+    return end_check(&check, validate_value(&check, schema, value, NULL), why);
 }
 
 /* ---- Checking a schema ----------------------------------------------------------------------- */
@@ -535,6 +544,6 @@ static bool check_schema(Check *check, Slice schema, const Step *at)
 
 int json_schema_check(Slice schema, char why[JSON_SCHEMA_WHY])
 {
-    Check check = {.why = why};
-    return check_schema(&check, schema, NULL) ? SAP_OK : SAP_INVALID;
+    Check check = {.said = false};
+    return end_check(&check, check_schema(&check, schema, NULL), why);
 }
