@@ -796,8 +796,7 @@ static uint32_t room_for_cycles(const SapWorker *worker)
 static int begin_cycles(SapWorker *worker)
 {
     uint32_t room = room_for_cycles(worker);
-    worker->is_full = room == 0;
-    if (worker->is_full) {
+    if (room == 0) {
         return SAP_OK;
     }
     int rc = worker_choose(worker, room);
@@ -825,10 +824,10 @@ static int step_worlds(SapWorker *worker, bool *busy_out)
     if (rc == SAP_OK && worker->batch_state == BATCH_IDLE) {
         uint32_t running = worker->running.count;
         rc = begin_cycles(worker);
-        *busy_out = resolves || worker->running.count > running ||
-                    (worker->hint_from.len > 0 && !worker->is_full);
+        *busy_out = resolves || worker->running.count > running;
         rc = rc == SAP_OK ? collect_jobs(worker) : rc;
         batch_fill(worker);
+        *busy_out = *busy_out || (worker->hint_from.len > 0 && room_for_cycles(worker) > 0);
     }
     if (rc == SAP_OK && worker->batch_state == BATCH_RUN) {
         *busy_out = true;
@@ -895,13 +894,14 @@ static int wait_for_worlds(SapWorker *worker, uint64_t timeout_ns)
         return SAP_OK;
     }
     uint64_t left_ns = worker->retry_at_ns - now_ns;
-    if (worker->is_full && worker->executor.capacity > 0) { /* a slow one may leave its place */
+    bool full = room_for_cycles(worker) == 0;
+    if (full && worker->executor.capacity > 0) { /* a slow one may leave its place */
         left_ns = SLOW_NS < left_ns ? SLOW_NS : left_ns;
     }
     row_key_universe(&key, WIT_DBI_READY, worker->universe->number);
     SapStorePrefix prefix = {key.table, key.bytes, key.len};
     /* Without room for another world only the end of a job matters. */
-    uint64_t version = worker->is_full ? UINT64_MAX : worker->hints_version;
+    uint64_t version = full ? UINT64_MAX : worker->hints_version;
     int rc = store_wait_poked(worker->universe->store, SAP_STORE_READ_NEWEST, &prefix, version,
                               STORE_POKE_JOB, worker->pokes,
                               timeout_ns < left_ns ? timeout_ns : left_ns);

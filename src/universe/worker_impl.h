@@ -117,7 +117,6 @@ struct SapWorker {
     uint64_t hints_version;        /* of the last look that began at the first */
     uint64_t hints_damage_told_ns; /* boot time from which on damaged hints are logged again */
     uint64_t retry_at_ns; /* boot time: a world that waits is tried again, at the earliest */
-    bool is_full;         /* the last step had no room for another world's cycle */
     SAP_ATOMIC(bool) stepping;
     uint64_t pokes; /* of the store, before the last step looked at its jobs */
     SkippedWorld skipped[SKIPPED];
