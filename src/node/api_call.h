@@ -103,7 +103,9 @@ typedef struct QueryValue {
 
 /* A caller that waits (http_wait.h). */
 typedef struct Wait {
+    uint64_t start_ns;    /* boot time */
     uint64_t deadline_ns; /* boot time */
+    uint64_t look_ns;     /* when it is looked for next, whatever changes; boot time */
     bool look_first;      /* what is waited for may have been there for long */
     bool handled;         /* the item is no longer in the inbox, and a later step may reply */
     bool duplicate;

@@ -347,13 +347,17 @@ static int find_handler(Call *call, SapQuery *query)
         return SAP_OK;
     }
     int rc = sap_world_info(call->api->universe, call->arg, &info);
-    rc = rc == SAP_OK ? options->query_handler(options->query_ctx, info.module, &query->handler,
-                                               &query->module_ctx)
-                      : rc;
-    return rc == SAP_NOTFOUND && query->handler == NULL &&
-                   sap_world_info(call->api->universe, call->arg, &info) == SAP_OK
-               ? SAP_CONFLICT
-               : rc;
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    SapWorldHandler handler = NULL;
+    void *module_ctx = NULL;
+    rc = options->query_handler(options->query_ctx, info.module, &handler, &module_ctx);
+    if (rc == SAP_OK) {
+        query->handler = handler;
+        query->module_ctx = module_ctx;
+    }
+    return rc == SAP_NOTFOUND ? SAP_CONFLICT : rc;
 }
 
 void api_world_query(Call *call)

@@ -15,6 +15,7 @@ enum {
     SLICE_MS = 20,   /* deadlines are looked at so often while somebody waits */
     REST_FACTOR = 4, /* of the time that a look took */
     REST_MOST_MS = 20,
+    LOOK_MOST_MS = 1000,
     FAILED_PAUSE_MS = 100,
 };
 
@@ -27,6 +28,7 @@ struct Waits {
     Call *new_calls;
     uint32_t count; /* all that wait */
     bool stopping;
+    bool idle; /* the thread sleeps, since nobody waits */
     pthread_t thread;
     bool has_thread;
     Call *calls; /* the thread's own */
@@ -48,8 +50,19 @@ static void count_down(Waits *waits, uint32_t gone)
     mutex_unlock(&waits->lock);
 }
 
-/* Looks for all callers of the thread. */
-static void look_for_all(Waits *waits, SapStoreTxn *txn, bool only_over)
+/* What ends a wait need not be a row of the prefix: an item that was handled without a reply is only gone. So each
+ * caller is also looked for after twice the time that it has waited, and once a second at least. */
+static uint64_t next_look(const Call *call, uint64_t now_ns)
+{
+    uint64_t passed_ns = now_ns - call->wait.start_ns;
+    uint64_t least_ns = SLICE_MS * MS_NS;
+    uint64_t most_ns = LOOK_MOST_MS * MS_NS;
+    return now_ns + (passed_ns < least_ns ? least_ns : passed_ns > most_ns ? most_ns : passed_ns);
+}
+
+/* Looks for the callers of the thread; `only_due`: those alone whose time has come. txn NULL: the store cannot be
+ * read. */
+static void look_for_calls(Waits *waits, SapStoreTxn *txn, bool only_due)
 {
     Call **at = &waits->calls;
     uint64_t now_ns = clock_boot_ns(NULL);
@@ -58,14 +71,28 @@ static void look_for_all(Waits *waits, SapStoreTxn *txn, bool only_over)
         Call *call = *at;
         Call *next = call->next;
         bool over = now_ns >= call->wait.deadline_ns;
-        if ((over || !only_over) && waits->look(txn, call, over)) {
+        bool due = over || (txn != NULL && (!only_due || now_ns >= call->wait.look_ns));
+        if (due && waits->look(txn, call, over)) {
             *at = next;
             gone++;
-        } else {
-            at = &call->next;
+            continue;
         }
+        call->wait.look_ns = due ? next_look(call, now_ns) : call->wait.look_ns;
+        at = &call->next;
     }
     count_down(waits, gone);
+}
+
+/* Whether some caller is to be looked for, though nothing has changed. */
+static bool any_due(const Waits *waits)
+{
+    uint64_t now_ns = clock_boot_ns(NULL);
+    for (const Call *call = waits->calls; call != NULL; call = call->next) {
+        if (now_ns >= call->wait.deadline_ns || now_ns >= call->wait.look_ns) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Returns whether there were any. */
@@ -88,38 +115,41 @@ static bool await_callers(Waits *waits)
 {
     mutex_lock(&waits->lock);
     while (!waits->stopping && waits->new_calls == NULL && waits->calls == NULL) {
+        waits->idle = true;
         cond_wait(&waits->added, &waits->lock);
     }
+    waits->idle = false;
     bool goes_on = !waits->stopping;
     mutex_unlock(&waits->lock);
     return goes_on;
 }
 
-/* A pause that waits_stop() ends. */
+/* A pause that waits_stop() ends, and no caller that is added. */
 static void rest_for(Waits *waits, uint64_t ns)
 {
+    uint64_t start_ns = clock_mono_ns(NULL);
+    uint64_t passed_ns = 0;
     mutex_lock(&waits->lock);
-    if (!waits->stopping && ns > 0) {
-        cond_wait_ns(&waits->added, &waits->lock, ns);
+    while (!waits->stopping && passed_ns < ns) {
+        cond_wait_ns(&waits->added, &waits->lock, ns - passed_ns);
+        passed_ns = clock_mono_ns(NULL) - start_ns;
     }
     mutex_unlock(&waits->lock);
 }
 
-/* One look at the rows. *version_out is for the wait that follows. */
-static int look_once(Waits *waits, uint64_t *version_out)
+/* One look at the rows. *version_out, unless NULL, is for the wait that follows. */
+static int look_once(Waits *waits, bool only_due, uint64_t *version_out)
 {
     SapStoreTxn *txn = NULL;
     SapStore *store = sap_universe_store(waits->universe);
     int rc = sap_store_begin(store, SAP_STORE_READ_DURABLE, &txn);
-    if (rc != SAP_OK) {
-        (void)take_new(waits);
-        return rc;
+    if (rc == SAP_OK && version_out != NULL) {
+        *version_out = sap_store_version(txn);
     }
-    *version_out = sap_store_version(txn);
     (void)take_new(waits);
-    look_for_all(waits, txn, false);
+    look_for_calls(waits, rc == SAP_OK ? txn : NULL, only_due);
     sap_store_abort(txn);
-    return SAP_OK;
+    return rc;
 }
 
 /* Until a row has changed, or it is time to look at deadlines. SAP_NOTFOUND: no row has. */
@@ -130,29 +160,33 @@ static int await_rows(Waits *waits, uint64_t version)
                           version, SLICE_MS * MS_NS);
 }
 
+/* Sleeps until a row has changed or a caller is new; looks meanwhile for those whose time has come. */
+static void sleep_between_looks(Waits *waits, uint64_t version)
+{
+    while (waits->calls != NULL && await_rows(waits, version) == SAP_NOTFOUND) {
+        mutex_lock(&waits->lock);
+        bool stopping = waits->stopping;
+        mutex_unlock(&waits->lock);
+        if (stopping || take_new(waits) ||
+            (any_due(waits) && look_once(waits, true, NULL) != SAP_OK)) {
+            break;
+        }
+    }
+}
+
 static void *run_waits(void *arg)
 {
     Waits *waits = (Waits *)arg;
     while (await_callers(waits)) {
         uint64_t version = 0;
         uint64_t start_ns = clock_mono_ns(NULL);
-        int rc = look_once(waits, &version);
-        if (rc != SAP_OK) {
-            look_for_all(waits, NULL, true);
+        if (look_once(waits, false, &version) != SAP_OK) {
             rest_for(waits, FAILED_PAUSE_MS * MS_NS);
             continue;
         }
         uint64_t rest_ns = (clock_mono_ns(NULL) - start_ns) * REST_FACTOR;
         rest_for(waits, rest_ns < REST_MOST_MS * MS_NS ? rest_ns : REST_MOST_MS * MS_NS);
-        while (waits->calls != NULL && await_rows(waits, version) == SAP_NOTFOUND) {
-            mutex_lock(&waits->lock);
-            bool stopping = waits->stopping;
-            mutex_unlock(&waits->lock);
-            if (stopping || take_new(waits)) {
-                break;
-            }
-            look_for_all(waits, NULL, true);
-        }
+        sleep_between_looks(waits, version);
     }
     (void)take_new(waits);
     while (waits->calls != NULL) {
@@ -231,7 +265,9 @@ static bool look_first(Waits *waits, Call *call, bool over)
 
 static void add_call(Waits *waits, Call *call, uint64_t wait_ms)
 {
-    call->wait.deadline_ns = clock_boot_ns(NULL) + wait_ms * MS_NS;
+    call->wait.start_ns = clock_boot_ns(NULL);
+    call->wait.deadline_ns = call->wait.start_ns + wait_ms * MS_NS;
+    call->wait.look_ns = next_look(call, call->wait.start_ns);
     if ((call->wait.look_first || wait_ms == 0) && look_first(waits, call, wait_ms == 0)) {
         return;
     }
@@ -241,7 +277,9 @@ static void add_call(Waits *waits, Call *call, uint64_t wait_ms)
         call->next = waits->new_calls;
         waits->new_calls = call;
         waits->count++;
-        cond_signal(&waits->added);
+        if (waits->idle) {
+            cond_signal(&waits->added);
+        }
     }
     mutex_unlock(&waits->lock);
     if (stopping) {

@@ -143,18 +143,24 @@ static int resolve_desk(void *ctx, const SapModule *module, SapWorldHandler *han
                         void **module_ctx_out)
 {
     (void)ctx;
+    if (strcmp(module->runner, "native:desk") != 0) {
+        return SAP_NOTFOUND;
+    }
     *handler_out = on_event;
     *module_ctx_out = NULL;
-    return strcmp(module->runner, "native:desk") == 0 ? SAP_OK : SAP_NOTFOUND;
+    return SAP_OK;
 }
 
 static int find_query_handler(void *ctx, const char *module, SapWorldHandler *handler_out,
                               void **module_ctx_out)
 {
     (void)ctx;
+    if (strcmp(module, "desk") != 0) {
+        return SAP_NOTFOUND;
+    }
     *handler_out = on_event;
     *module_ctx_out = NULL;
-    return strcmp(module, "desk") == 0 ? SAP_OK : SAP_NOTFOUND;
+    return SAP_OK;
 }
 
 /* ---- The bed --------------------------------------------------------------------------------- */
