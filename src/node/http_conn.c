@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "common/assert.h"
@@ -41,6 +42,7 @@ struct Listener {
     HttpShared *shared;
     struct MHD_Daemon *daemon;
     bool is_socket;
+    int quiet_fd; /* the socket that listened; -1: it still does */
 };
 
 typedef struct Request {
@@ -406,6 +408,7 @@ int listener_start(HttpShared *shared, int fd, bool is_socket, uint32_t max_conn
     }
     listener->shared = shared;
     listener->is_socket = is_socket;
+    listener->quiet_fd = -1;
     listener->daemon = MHD_start_daemon(
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL,
         handle_request, listener, MHD_OPTION_EXTERNAL_LOGGER, log_daemon, listener,
@@ -426,9 +429,10 @@ int listener_start(HttpShared *shared, int fd, bool is_socket, uint32_t max_conn
 void listener_quiesce(Listener *listener)
 {
     if (listener != NULL) {
-        int fd = MHD_quiesce_daemon(listener->daemon);
-        if (fd >= 0) {
-            (void)close(fd);
+        /* Its thread may still look at the descriptor: it is closed when that has ended. */
+        listener->quiet_fd = MHD_quiesce_daemon(listener->daemon);
+        if (listener->quiet_fd >= 0) {
+            (void)shutdown(listener->quiet_fd, SHUT_RDWR);
         }
     }
 }
@@ -437,6 +441,9 @@ void listener_stop(Listener *listener)
 {
     if (listener != NULL) {
         MHD_stop_daemon(listener->daemon);
+        if (listener->quiet_fd >= 0) {
+            (void)close(listener->quiet_fd);
+        }
         mem_free(MEM_COMMON, listener, sizeof *listener);
     }
 }
