@@ -24,6 +24,7 @@ enum {
     API_PLAIN_BODY_MOST = 256 << 10, /* of a route that takes no payload */
     API_WAIT_MOST_MS = 60000,
     API_CALLER_ID = 48,
+    API_TRACE_PARENT = 55, /* bytes of the header traceparent */
 };
 
 /* Every error that a route can answer: X(name, status, code). docs/reference/http-api.md lists them; a test
@@ -124,17 +125,18 @@ struct Call {
     Buf queries_text;                 /* decoded names and values, each followed by a NUL */
     QueryValue queries[API_QUERIES];
     uint32_t query_count;
-    char key[API_KEY_MOST + 1]; /* the Idempotency-Key; "" if there is none */
-    Buf body;                   /* as it came, then in canonical form */
+    char key[API_KEY_MOST + 1];              /* the Idempotency-Key; "" if there is none */
+    char trace_parent[API_TRACE_PARENT + 1]; /* "" if there is none */
+    Buf body;                                /* as it came, then in canonical form */
     Slice payload;  /* the text of the member "body"; borrowed from `body`. NULL: there is none */
-    json_t *fields; /* the members but "body", which is null here; NULL before call_read_body() */
+    json_t *fields; /* the members, "body" being null; NULL before call_read_body() */
 
     /* The answer. */
     uint32_t status; /* 0: none yet */
     ApiError error;  /* where it is an error */
     const char *content_type;
     Buf text;
-    Buf raws; /* texts of payloads, in the order of their marks: see call_payload_json() */
+    Buf raws; /* texts of payloads, in the order of their marks: see call_set_payload() */
     uint32_t raw_count;
     uint8_t raw_nonce[16];
     uint32_t retry_after_s; /* 0: no such header */

@@ -77,6 +77,7 @@ static bool read_sending(Sending *sending)
                  .name = name,
                  .id = call->id[0] == 0 ? NULL : call->id,
                  .correlation_id = correlation_id,
+                 .trace_parent = call->trace_parent[0] == 0 ? NULL : call->trace_parent,
                  .encoding = sending->payload.encoding,
                  .payload = sending->payload.data,
                  .payload_len = sending->payload.len,
@@ -159,7 +160,7 @@ bool api_message_look(SapStoreTxn *txn, Call *call, bool over)
         (void)call_fail_code(call, rc, "reply");
     } else if (handled && !call->wait.handled) {
         call->run = check_later_step;
-        if (pool_give(call->api->pool, call)) {
+        if (pool_give(call->api->pool, POOL_CALLS, call)) {
             return true;
         }
     } else {
@@ -300,7 +301,7 @@ static void give_to_pool(Sending *sending)
     json_decref(call->fields);
     call->fields = NULL;
     call->payload = (Slice){NULL, 0};
-    if (!pool_give(call->api->pool, call)) {
+    if (!pool_give(call->api->pool, POOL_CALLS, call)) {
         call->finish(call);
     }
 }

@@ -212,7 +212,8 @@ static bool read_module(Call *call, SapModule *module, char **settings_out)
 static bool check_allowed(Call *call, const char *runner)
 {
     const HttpOptions *options = &call->api->options;
-    if (call->caller.socket ||
+    bool is_local = strncmp(runner, "exec:", 5) == 0 || strncmp(runner, "native:", 7) == 0;
+    if (call->caller.socket || !is_local ||
         api_runner_allowed(runner, options->modules_allow, options->modules_allow_count)) {
         return true;
     }

@@ -7,12 +7,13 @@
 
 #include "node/api_call.h"
 
+/* Flags of a route. */
 enum {
     ROUTE_PAYLOAD = 1, /* takes "body" and "encoding", and so a long body */
     ROUTE_SEND = 2,    /* goes through the threads that put messages */
     ROUTE_ONCE = 4,    /* its answer is kept under the Idempotency-Key */
-    ROUTE_INLINE =
-        8, /* answered by the thread that reads requests: it neither waits nor reads the store */
+    ROUTE_INLINE = 8,  /* run by the thread that reads requests: it does not wait */
+    ROUTE_QUERY = 16,  /* runs a handler, and so may take long */
 };
 
 struct Route {
@@ -22,8 +23,8 @@ struct Route {
     uint32_t flags;   /* ROUTE_* */
     void (*run)(Call *call);
     const char *queries; /* names that may follow the question mark, separated by spaces */
-    const char
-        *fields; /* members of the body, likewise; "body" and "encoding" come with ROUTE_PAYLOAD */
+    /* Members of the body, likewise; "body" and "encoding" come with ROUTE_PAYLOAD. */
+    const char *fields;
 };
 
 /* All routes. */

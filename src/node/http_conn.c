@@ -225,12 +225,13 @@ static enum MHD_Result run_request(Request *request)
     }
     bool once = (call->route->flags & ROUTE_ONCE) != 0;
     bool send = (call->route->flags & ROUTE_SEND) != 0 && call->body.len <= API_SEND_LONG;
+    bool query = (call->route->flags & ROUTE_QUERY) != 0;
     call->run = once ? api_run_once : call->route->run;
     call->finish = finish_request;
     peers_allow(request->peer, 0);
     MHD_suspend_connection(request->connection);
-    bool given = send ? pool_give_send(shared->api.pool, call) : pool_give(shared->api.pool, call);
-    if (!given) {
+    PoolQueue queue = send ? POOL_SENDS : query ? POOL_QUERIES : POOL_CALLS;
+    if (!pool_give(shared->api.pool, queue, call)) {
         finish_request(call);
     }
     return MHD_YES;
@@ -275,6 +276,7 @@ static void check_request(Request *request, const char *method, uint64_t length)
         .origin = header_of(connection, "Origin"),
         .authorization = header_of(connection, "Authorization"),
         .key = header_of(connection, "Idempotency-Key"),
+        .trace_parent = header_of(connection, "traceparent"),
     };
     if (!guard_request(call, &request->peer->caller, method, request->path, &headers)) {
         return;

@@ -182,6 +182,16 @@ static bool read_key(Call *call, const GuardHeaders *headers)
     return true;
 }
 
+/* One that is malformed is ignored, as the W3C says. */
+static void read_trace_parent(Call *call, const GuardHeaders *headers)
+{
+    const char *text = headers->trace_parent;
+    if (text != NULL && strlen(text) == API_TRACE_PARENT &&
+        strspn(text, "0123456789abcdef-") == API_TRACE_PARENT) {
+        memcpy(call->trace_parent, text, API_TRACE_PARENT + 1);
+    }
+}
+
 /* ---- All together ---------------------------------------------------------------------------- */
 
 bool guard_request(Call *call, const Caller *peer, const char *method, const char *path,
@@ -200,6 +210,7 @@ bool guard_request(Call *call, const Caller *peer, const char *method, const cha
             return fail_no_token(call, "needs a token");
         }
     }
+    read_trace_parent(call, headers);
     return api_route_find(call, method, path) && check_scope(call) && read_key(call, headers);
 }
 

@@ -14,13 +14,14 @@ typedef struct GuardHeaders {
     const char *origin;
     const char *authorization;
     const char *content_type;
-    const char *key; /* Idempotency-Key */
+    const char *key;          /* Idempotency-Key */
+    const char *trace_parent; /* traceparent, as the W3C says */
 } GuardHeaders;
 
 /* Who is at the other end of a unix socket: known if it is this user, root, or of the group; gid -1: none. */
 void guard_peer(int fd, long group, Caller *caller_out);
 
-/* Sets call->route, call->arg, call->caller, and call->key. `peer` is what the socket says of the caller. False: the
+/* Sets call->route, call->arg, call->caller, call->key and call->trace_parent. `peer` is what the socket says of the caller. False: the
  * call has its answer. */
 bool guard_request(Call *call, const Caller *peer, const char *method, const char *path,
                    const GuardHeaders *headers);

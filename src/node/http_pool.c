@@ -10,6 +10,7 @@
 #include "node/http_wait.h"
 
 typedef struct CallQueue {
+    Pool *pool;
     Cond work;
     Call *first;
     Call *last;
@@ -19,10 +20,10 @@ typedef struct CallQueue {
 
 struct Pool {
     Mutex lock; /* of everything below */
-    CallQueue calls;
-    CallQueue sends;
+    CallQueue queues[POOL_QUEUES];
+    uint32_t queue_count; /* of them, that have been made */
     bool stopping;
-    pthread_t threads[POOL_THREADS + POOL_SENDERS];
+    pthread_t threads[POOL_THREADS + POOL_ASKERS + POOL_SENDERS];
     uint32_t thread_count;
 };
 
@@ -53,65 +54,64 @@ static bool fail_stopping(Call *call)
     return call_fail(call, API_STOPPING, "the node is stopping: try again when it is back");
 }
 
-static void *run_calls(void *arg)
+/* Answers calls that nobody has begun to run. */
+static void refuse_calls(Call *calls)
 {
-    Pool *pool = (Pool *)arg;
+    while (calls != NULL) {
+        Call *next = calls->next;
+        (void)fail_stopping(calls);
+        call_end(calls);
+        calls = next;
+    }
+}
+
+static void run_one(Call *call)
+{
+    call->run(call);
+    call_end(call);
+}
+
+/* Runs up to `most` calls of the queue at a time, until the pool stops. */
+static void run_queue(CallQueue *queue, uint32_t most, void (*run)(Call *calls))
+{
+    Pool *pool = queue->pool;
     mutex_lock(&pool->lock);
     for (;;) {
-        Call *call = take_calls(&pool->calls, 1);
-        if (call == NULL && pool->stopping) {
+        Call *calls = take_calls(queue, most);
+        bool stopping = pool->stopping;
+        if (calls == NULL && stopping) {
             break;
         }
-        if (call == NULL) {
-            cond_wait(&pool->calls.work, &pool->lock);
+        if (calls == NULL) {
+            cond_wait(&queue->work, &pool->lock);
             continue;
         }
-        bool stopping = pool->stopping;
         mutex_unlock(&pool->lock);
         if (stopping) {
-            (void)fail_stopping(call);
+            refuse_calls(calls);
         } else {
-            call->run(call);
+            run(calls);
         }
-        call_end(call);
         mutex_lock(&pool->lock);
     }
     mutex_unlock(&pool->lock);
+}
+
+static void *run_calls(void *arg)
+{
+    run_queue((CallQueue *)arg, 1, run_one);
     return NULL;
 }
 
 static void *run_sends(void *arg)
 {
-    Pool *pool = (Pool *)arg;
-    mutex_lock(&pool->lock);
-    for (;;) {
-        Call *calls = take_calls(&pool->sends, API_SENDS_AT_ONCE);
-        if (calls == NULL && pool->stopping) {
-            break;
-        }
-        if (calls == NULL) {
-            cond_wait(&pool->sends.work, &pool->lock);
-            continue;
-        }
-        bool stopping = pool->stopping;
-        mutex_unlock(&pool->lock);
-        while (stopping && calls != NULL) {
-            Call *next = calls->next;
-            (void)fail_stopping(calls);
-            call_end(calls);
-            calls = next;
-        }
-        if (calls != NULL) {
-            api_messages_send(calls);
-        }
-        mutex_lock(&pool->lock);
-    }
-    mutex_unlock(&pool->lock);
+    run_queue((CallQueue *)arg, API_SENDS_AT_ONCE, api_messages_send);
     return NULL;
 }
 
-static bool give_call(Pool *pool, CallQueue *queue, Call *call)
+bool pool_give(Pool *pool, PoolQueue number, Call *call)
 {
+    CallQueue *queue = &pool->queues[number];
     SAP_ASSERT(call->status == 0);
     call->next = NULL;
     mutex_lock(&pool->lock);
@@ -131,25 +131,28 @@ static bool give_call(Pool *pool, CallQueue *queue, Call *call)
                     : call_fail(call, API_BUSY, "too many requests wait: try again in a second");
 }
 
-bool pool_give(Pool *pool, Call *call)
+static int start_threads(CallQueue *queue, void *(*run)(void *), uint32_t count)
 {
-    return give_call(pool, &pool->calls, call);
-}
-
-bool pool_give_send(Pool *pool, Call *call)
-{
-    return give_call(pool, &pool->sends, call);
-}
-
-static int start_threads(Pool *pool, void *(*run)(void *), uint32_t count)
-{
+    Pool *pool = queue->pool;
     for (uint32_t i = 0; i < count; i++) {
-        if (pthread_create(&pool->threads[pool->thread_count], NULL, run, pool) != 0) {
+        if (pthread_create(&pool->threads[pool->thread_count], NULL, run, queue) != 0) {
             return SAP_NOMEM;
         }
         pool->thread_count++;
     }
     return SAP_OK;
+}
+
+static int start_queue(Pool *pool, uint32_t most, void *(*run)(void *), uint32_t threads)
+{
+    CallQueue *queue = &pool->queues[pool->queue_count];
+    queue->pool = pool;
+    queue->most = most;
+    if (!cond_init(&queue->work)) {
+        return SAP_NOMEM;
+    }
+    pool->queue_count++;
+    return start_threads(queue, run, threads);
 }
 
 int pool_start(Pool **pool_out)
@@ -158,33 +161,21 @@ int pool_start(Pool **pool_out)
     if (pool == NULL) {
         return SAP_NOMEM;
     }
-    pool->calls.most = POOL_CALLS_MOST;
-    pool->sends.most = POOL_SENDS_MOST;
     if (!mutex_init(&pool->lock)) {
-        goto free_pool;
-    }
-    if (!cond_init(&pool->calls.work)) {
-        goto destroy_lock;
-    }
-    if (!cond_init(&pool->sends.work)) {
-        goto destroy_calls;
-    }
-    if (start_threads(pool, run_calls, POOL_THREADS) != SAP_OK ||
-        start_threads(pool, run_sends, POOL_SENDERS) != SAP_OK) {
-        pool_stop(pool);
-        pool_free(pool);
+        mem_free(MEM_COMMON, pool, sizeof *pool);
         return SAP_NOMEM;
     }
+    int rc = start_queue(pool, POOL_CALLS_MOST, run_calls, POOL_THREADS);
+    rc = rc == SAP_OK ? start_queue(pool, POOL_CALLS_MOST, run_calls, POOL_ASKERS) : rc;
+    rc = rc == SAP_OK ? start_queue(pool, POOL_SENDS_MOST, run_sends, POOL_SENDERS) : rc;
+    if (rc != SAP_OK) {
+        pool_stop(pool);
+        pool_free(pool);
+        return rc;
+    }
+    SAP_ASSERT(pool->queue_count == POOL_QUEUES);
     *pool_out = pool;
     return SAP_OK;
-
-destroy_calls:
-    cond_destroy(&pool->calls.work);
-destroy_lock:
-    mutex_destroy(&pool->lock);
-free_pool:
-    mem_free(MEM_COMMON, pool, sizeof *pool);
-    return SAP_NOMEM;
 }
 
 void pool_stop(Pool *pool)
@@ -194,23 +185,26 @@ void pool_stop(Pool *pool)
     }
     mutex_lock(&pool->lock);
     pool->stopping = true;
-    cond_broadcast(&pool->calls.work);
-    cond_broadcast(&pool->sends.work);
+    for (uint32_t i = 0; i < pool->queue_count; i++) {
+        cond_broadcast(&pool->queues[i].work);
+    }
     mutex_unlock(&pool->lock);
     for (uint32_t i = 0; i < pool->thread_count; i++) {
         pthread_join(pool->threads[i], NULL);
     }
     pool->thread_count = 0;
-    SAP_ASSERT(pool->calls.count == 0 && pool->sends.count == 0);
 }
 
 void pool_free(Pool *pool)
 {
-    if (pool != NULL) {
-        SAP_ASSERT(pool->thread_count == 0);
-        cond_destroy(&pool->calls.work);
-        cond_destroy(&pool->sends.work);
-        mutex_destroy(&pool->lock);
-        mem_free(MEM_COMMON, pool, sizeof *pool);
+    if (pool == NULL) {
+        return;
     }
+    SAP_ASSERT(pool->thread_count == 0);
+    for (uint32_t i = 0; i < pool->queue_count; i++) {
+        SAP_ASSERT(pool->queues[i].count == 0);
+        cond_destroy(&pool->queues[i].work);
+    }
+    mutex_destroy(&pool->lock);
+    mem_free(MEM_COMMON, pool, sizeof *pool);
 }
