@@ -1,8 +1,9 @@
 /* outbound.c - see outbound.h.
  *
- * A call is in `calls` from outbound_ask() until it is freed. Unless it is published it belongs to the thread,
- * and only the thread touches it, but for `cancelled`. Once it is published it belongs to whoever has the
- * handle: outbound_take() and outbound_drop() free it. A call that is cancelled earlier is freed by the thread.
+ * A call is in `calls` from outbound_ask() until it is freed. Unless it is published it belongs to
+ * the thread, and only the thread touches it, but for `cancelled`. Once it is published it belongs
+ * to whoever has the handle: outbound_take() and outbound_drop() free it. A call that is cancelled
+ * earlier is freed by the thread.
  *
  *   asked -> begun -> published -> taken, or dropped
  *      |       |
@@ -216,8 +217,9 @@ static OutboundCall *find_unpublished(OutboundCall *call, bool *cancelled_out)
     return call;
 }
 
-/* Begins what is new, goes on with what was resolved, frees what was cancelled. False: stop. Only the
- * thread makes a call that is not published go away, so the next such one stays while this one is treated. */
+/* Begins what is new, goes on with what was resolved, frees what was cancelled. False: stop.
+ * Only the thread makes a call that is not published go away, so the next such one stays while
+ * this one is treated. */
 static bool advance_calls(Outbound *outbound)
 {
     bool cancelled;

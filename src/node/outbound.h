@@ -1,8 +1,8 @@
 /* outbound.h - the effects http.request and webhook: worlds that call others by HTTP.
  *
- * One thread makes all calls, with libcurl's multi interface, and a few more resolve names. The adapters
- * hand calls to it and take results from it; they never wait. What may be called, and what a world may ask
- * for and learns of the answer, is in docs/reference/effect-http.md.
+ * One thread makes all calls, with libcurl's multi interface, and a few more resolve names. The
+ * adapters hand calls to it and take results from it; they never wait. What may be called, and what
+ * a world may ask for and learns of the answer, is in docs/reference/effect-http.md.
  *
  *   outbound_params    what a world asks                     outbound_guard    what may be called
  *   outbound_call      one attempt, through its redirects    outbound_lookup   names, beside the thread
@@ -38,16 +38,16 @@ typedef struct OutboundOptions {
         *bad_place_out; /* unless NULL: after SAP_INVALID, which of `allow` and `own` is wrong */
 } OutboundOptions;
 
-/* Starts the thread. SAP_INVALID: an entry of `allow` or `own` is not HOST:PORT. SAP_EXISTS: the metrics are
- * there already. SAP_NOMEM: also if there is no thread to be had. The caller owns *outbound_out:
- * outbound_close(). */
+/* Starts the thread. SAP_INVALID: an entry of `allow` or `own` is not HOST:PORT. SAP_EXISTS: the
+ * metrics are there already. SAP_NOMEM: also if there is no thread to be had. The caller owns
+ * *outbound_out: outbound_close(). */
 int outbound_open(const OutboundOptions *options, Outbound **outbound_out);
 
 /* Fills *adapter_out, which borrows `outbound`, for sap_worker_serve_adapter(). */
 void outbound_adapter(Outbound *outbound, bool webhook, SapEffectAdapter *adapter_out);
 
-/* Ends all calls. The workers that it serves are closed before: no handle is used any more. Returns within half a
- * second. NULL is accepted. */
+/* Ends all calls. The workers that it serves are closed before: no handle is used any more.
+ * Returns within half a second. NULL is accepted. */
 void outbound_close(Outbound *outbound);
 
 #endif

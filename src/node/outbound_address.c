@@ -7,6 +7,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { V4_AT = 12, V4_BYTES = 4, NO_INNER = -1 };
@@ -189,12 +190,7 @@ void address_text(const Address *address, bool brackets, char out[ADDRESS_TEXT_M
         SAP_ASSERT(inet_ntop(AF_INET, address->bytes + V4_AT, out, ADDRESS_TEXT_MAX) != NULL);
         return;
     }
-    char *at = out;
-    if (brackets) {
-        *at++ = '[';
-    }
-    SAP_ASSERT(inet_ntop(AF_INET6, address->bytes, at, ADDRESS_TEXT_MAX - 2) != NULL);
-    if (brackets) {
-        (void)strcat(out, "]");
-    }
+    char text[ADDRESS_TEXT_MAX - 2];
+    SAP_ASSERT(inet_ntop(AF_INET6, address->bytes, text, sizeof text) != NULL);
+    (void)snprintf(out, ADDRESS_TEXT_MAX, "%s%s%s", brackets ? "[" : "", text, brackets ? "]" : "");
 }

@@ -1,13 +1,15 @@
 /* outbound_address.h - addresses of the internet, and which of them a world may call.
  *
  * An Address has one form however it was written: IPv4 is kept as IPv4-mapped IPv6, so that 127.1,
- * 2130706433, 127.0.0.1 and ::ffff:127.0.0.1 are the same bytes. Nothing here resolves names or allocates.
+ * 2130706433, 127.0.0.1 and ::ffff:127.0.0.1 are the same bytes. Nothing here resolves names or
+ * allocates.
  *
- * A world runs on messages of strangers and may be made to call any URL. What only this machine or its
- * network can reach (the node itself, a database without a password, the metadata service of a cloud)
- * must not be reached that way. So every address belongs to one class, and only ADDRESS_PUBLIC is
- * called without permission. An IPv6 address that carries an IPv4 address (mapped, translated, 6to4)
- * belongs to the class of that one. What no range names is not public. */
+ * A world runs on messages of strangers and may be made to call any URL. What only this machine
+ * or its network can reach (the node itself, a database without a password, the metadata service
+ * of a cloud) must not be reached that way. So every address belongs to one class, and only
+ * ADDRESS_PUBLIC is called without permission. An IPv6 address that carries an IPv4 address
+ * (mapped, translated, 6to4) belongs to the class of that one. What no range names is not
+ * public. */
 #ifndef SAPLING_NODE_OUTBOUND_ADDRESS_H
 #define SAPLING_NODE_OUTBOUND_ADDRESS_H
 

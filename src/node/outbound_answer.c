@@ -54,7 +54,8 @@ int answer_add_header(Answer *answer, const char *line, size_t len)
     return rc;
 }
 
-/* Appends bytes as UTF-8; those that are not are taken for ISO 8859-1. Control characters are dropped. */
+/* Appends bytes as UTF-8; those that are not are taken for ISO 8859-1. Control characters are
+ * dropped. */
 static int append_text(Buf *out, const uint8_t *bytes, size_t len)
 {
     bool well_formed = utf8_valid(bytes, len);
@@ -119,22 +120,22 @@ static int put_header(json_t *object, Slice name, Slice value)
     return rc;
 }
 
-static int put_headers(const Answer *answer, json_t *root)
+static int put_headers(const Answer *answer, json_t *receipt)
 {
     Slice rest = {answer->headers.data, answer->headers.len};
     Slice name;
     Slice value;
-    json_t *object = json_object();
-    int rc = object == NULL ? SAP_NOMEM : SAP_OK;
+    json_t *fields = json_object();
+    int rc = fields == NULL ? SAP_NOMEM : SAP_OK;
     while (rc == SAP_OK && next_header(&rest, &name, &value)) {
         if (!slice_is(name, "set-cookie") && !slice_is(name, "set-cookie2")) {
-            rc = put_header(object, name, value);
+            rc = put_header(fields, name, value);
         }
     }
     if (rc == SAP_OK) {
-        return json_object_set_new(root, "headers", object) == 0 ? SAP_OK : SAP_NOMEM;
+        return json_object_set_new(receipt, "headers", fields) == 0 ? SAP_OK : SAP_NOMEM;
     }
-    json_decref(object);
+    json_decref(fields);
     return rc;
 }
 
@@ -181,8 +182,8 @@ static int put_bytes(const Answer *answer, json_t *root)
     return rc;
 }
 
-/* The object's text, with `body`, which is canonical JSON, as a further member: a tree of a body of many
- * small values would take some fifty times the memory of its text. */
+/* The object's text, with `body`, which is canonical JSON, as a further member: a tree of a body
+ * of many small values would take some fifty times the memory of its text. */
 static int write_object(const json_t *root, const Buf *body, Buf *out)
 {
     size_t start = out->len;

@@ -32,7 +32,7 @@ static void set_result(OutboundCall *call, CallVerdict verdict, const char *code
     lookup_release(call->lookup);
     call->lookup = NULL;
     call->result.verdict = verdict;
-    (void)strcpy(call->result.code, code);
+    (void)snprintf(call->result.code, sizeof call->result.code, "%s", code);
     call->stage = CALL_ENDED;
 }
 
@@ -147,7 +147,8 @@ static bool add_header(OutboundCall *call, const char *name, const void *value, 
     return list != NULL;
 }
 
-/* HMAC-SHA256 of the time, a dot and the body, so that neither can be changed nor used again later. */
+/* HMAC-SHA256 of the time, a dot and the body, so that neither can be changed nor used again
+ * later. */
 static bool add_signature(OutboundCall *call)
 {
     crypto_auth_hmacsha256_state state;

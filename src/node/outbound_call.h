@@ -4,9 +4,10 @@
  *                    ^                 |
  *                    +---- redirect ---+
  *
- * A host that is an address is not resolved. Every hop, the first and those of redirects, passes the same
- * checks in the same order: the URL, its secrets, its addresses. A call may end at any of them. It is made by
- * whoever wants it (call_new()), and then belongs to the thread that makes calls until it is CALL_ENDED. */
+ * A host that is an address is not resolved. Every hop, the first and those of redirects, passes
+ * the same checks in the same order: the URL, its secrets, its addresses. A call may end at any
+ * of them. It is made by whoever wants it (call_new()), and then belongs to the thread that
+ * makes calls until it is CALL_ENDED. */
 #ifndef SAPLING_NODE_OUTBOUND_CALL_H
 #define SAPLING_NODE_OUTBOUND_CALL_H
 
@@ -71,8 +72,8 @@ typedef struct OutboundCall {
     CallResult result;
 } OutboundCall;
 
-/* Copies what it needs of `asked`. Params that are wrong make a call that is CALL_ENDED. SAP_NOMEM. The
- * caller owns *call_out: call_free(). */
+/* Copies what it needs of `asked`. Params that are wrong make a call that is CALL_ENDED.
+ * SAP_NOMEM. The caller owns *call_out: call_free(). */
 int call_new(bool webhook, const SapEffectCall *asked, OutboundCall **call_out);
 /* In any stage. NULL is accepted. */
 void call_free(OutboundCall *call);

@@ -5,8 +5,9 @@
 #include "node/outbound.h"
 #include "node/outbound_call.h"
 
-/* Hands a call to the thread. What `asked` borrows is not used after it has returned. On SAP_OK *call_out is a
- * handle until outbound_take() has returned true, or outbound_drop() has returned. SAP_NOMEM. */
+/* Hands a call to the thread. What `asked` borrows is not used after it has returned. On SAP_OK
+ * *call_out is a handle until outbound_take() has returned true, or outbound_drop() has
+ * returned. SAP_NOMEM. */
 int outbound_ask(Outbound *outbound, bool webhook, const SapEffectCall *asked,
                  OutboundCall **call_out);
 

@@ -45,8 +45,8 @@ static int explain_failure(const void *bytes, size_t len, const json_error_t *er
     }
 }
 
-/* Whether the value is all of the text. jansson drops a character of a string when there is no memory for a
- * longer one, and goes on: a URL would be another one. SAP_NOMEM: it is not.
+/* Whether the value is all of the text. jansson drops a character of a string when there is no
+ * memory for a longer one, and goes on: a URL would be another one. SAP_NOMEM: it is not.
  * SAP_INVALID: it is nested too deep. */
 static int check_loaded(const void *bytes, size_t len, const json_t *value, char *reason)
 {
@@ -88,7 +88,8 @@ int outbound_json_load(const void *bytes, size_t len, json_t **out, char reason[
 
 int outbound_json_dump(const json_t *value, Buf *out)
 {
-    /* Into room of its own size: json_dumps() leaves out the name of a member that it finds no room for. */
+    /* Into room of its own size: json_dumps() leaves out the name of a member that it finds no
+     * room for. */
     size_t flags = JSON_COMPACT | JSON_ENCODE_ANY;
     size_t len = json_dumpb(value, NULL, 0, flags);
     int rc = len == 0 ? SAP_NOMEM : buf_reserve(out, len);

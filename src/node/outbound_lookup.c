@@ -171,7 +171,7 @@ int lookup_start(Lookups *lookups, const char *host, Lookup **lookup_out)
         return SAP_NOMEM;
     }
     lookup->lookups = lookups;
-    (void)strcpy(lookup->host, host);
+    memcpy(lookup->host, host, strlen(host) + 1);
     mutex_lock(&lookups->lock);
     SAP_ASSERT(!lookups->closed);
     bool started = have_thread(lookups);

@@ -1,10 +1,12 @@
 /* outbound_lookup.h - names of hosts resolved beside the thread that makes calls.
  *
- * getaddrinfo() blocks, for as long as a name server is silent, and cannot be ended. So a few threads do
- * it, and a lookup that nobody wants any more is left to its thread, which frees it when it has an answer.
- * Such a thread may outlive lookups_close(); it touches nothing then but what it owns.
+ * getaddrinfo() blocks, for as long as a name server is silent, and cannot be ended. So a few
+ * threads do it, and a lookup that nobody wants any more is left to its thread, which frees it when
+ * it has an answer. Such a thread may outlive lookups_close(); it touches nothing then but what it
+ * owns.
  *
- * An answer is for one call and is not kept: the addresses that were judged are the ones that are called. */
+ * An answer is for one call and is not kept: the addresses that were judged are the ones that
+ * are called. */
 #ifndef SAPLING_NODE_OUTBOUND_LOOKUP_H
 #define SAPLING_NODE_OUTBOUND_LOOKUP_H
 

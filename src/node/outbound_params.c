@@ -31,7 +31,7 @@ static const char *show_text(const char *text, char room[64])
     for (; i < 60 && text[i] != '\0'; i++) {
         room[i] = text[i] >= ' ' && text[i] < 127 ? text[i] : '?';
     }
-    (void)strcpy(room + i, text[i] == '\0' ? "" : "...");
+    memcpy(room + i, text[i] == '\0' ? "" : "...", text[i] == '\0' ? 1 : 4);
     return room;
 }
 
@@ -132,7 +132,8 @@ bool request_value_valid(const char *value, size_t len)
     return len <= HEADER_VALUE_MAX;
 }
 
-/* Headers that the node decides: those that frame the message, name the host, or are its promise. */
+/* Headers that the node decides: those that frame the message, name the host, or are its
+ * promise. */
 static const char *reserved_header(const char *name)
 {
     static const char *const reserved[] = {

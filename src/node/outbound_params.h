@@ -1,7 +1,8 @@
 /* outbound_params.h - what a world asks of http.request and webhook, read strictly.
  *
- * Everything that can be wrong with the request itself is found here, before a name is resolved: a final
- * error whose message begins with the field. docs/reference/effect-http.md describes the fields. */
+ * Everything that can be wrong with the request itself is found here, before a name is resolved:
+ * a final error whose message begins with the field. docs/reference/effect-http.md describes the
+ * fields. */
 #ifndef SAPLING_NODE_OUTBOUND_PARAMS_H
 #define SAPLING_NODE_OUTBOUND_PARAMS_H
 
@@ -45,8 +46,8 @@ typedef struct Request {
     uint64_t max_bytes;         /* of the answer's body */
 } Request;
 
-/* Fills *out, which may be in any state before. SAP_INVALID: `reason` names the field and says what is
- * wrong. SAP_NOMEM. After both there is nothing to release. */
+/* Fills *out, which may be in any state before. SAP_INVALID: `reason` names the field and says
+ * what is wrong. SAP_NOMEM. After both there is nothing to release. */
 int request_read(bool webhook, SapEncoding encoding, const void *params, size_t len, Request *out,
                  char reason[PARAMS_REASON_MAX]);
 

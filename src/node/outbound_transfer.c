@@ -31,8 +31,8 @@ static size_t take_header(char *line, size_t size, size_t count, void *arg)
     return len;
 }
 
-/* Of a body of which only the beginning is wanted. A short rest is read, so that the connection can be used
- * again. */
+/* Of a body of which only the beginning is wanted. A short rest is read, so that the connection
+ * can be used again. */
 static size_t skip_rest(Transfer *transfer, size_t len)
 {
     transfer->skipped += len;
@@ -59,8 +59,8 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *arg)
     return len == wanted || skip_rest(transfer, len - wanted) > 0 ? len : 0;
 }
 
-/* Called several times a second. A server may think as long as the timeout lets it; once it has begun to
- * answer, it has to go on. */
+/* Called several times a second. A server may think as long as the timeout lets it; once it has
+ * begun to answer, it has to go on. */
 static int watch_speed(void *arg, curl_off_t down_total, curl_off_t down, curl_off_t up_total,
                        curl_off_t up)
 {
@@ -128,7 +128,8 @@ static int list_addresses(Transfer *transfer)
     return rc;
 }
 
-/* Options fail only for want of memory, or where libcurl was built without them: then nothing is called. */
+/* Options fail only for want of memory, or where libcurl was built without them: then nothing is
+ * called. */
 #define SET_OPTION(easy, ok, option, value) \
     ((ok) = (ok) && curl_easy_setopt((easy), (option), (value)) == CURLE_OK)
 
@@ -249,7 +250,8 @@ int transfer_start(Transfer *transfer, CURLM *multi, const TransferRequest *requ
 void transfer_end(Transfer *transfer)
 {
     if (transfer->easy != NULL) {
-        /* Nothing is added and then removed twice: libcurl ignores a handle that it does not have. */
+        /* Nothing is added and then removed twice: libcurl ignores a handle that it does not
+         * have. */
         (void)curl_multi_remove_handle(transfer->multi, transfer->easy);
         curl_easy_cleanup(transfer->easy);
     }

@@ -1,9 +1,11 @@
-/* outbound_transfer.h - one exchange with a server: a request, and the answer as far as it is wanted.
+/* outbound_transfer.h - one exchange with a server: a request, and the answer as far as it is
+ * wanted.
  *
- * The transfer connects to the addresses that it is given and to no others, whatever the name in the URL
- * resolves to by now: libcurl gets them for the name, in a cache of this transfer's own, and each socket's
- * address is compared before it is opened. No proxy, no cookies, no .netrc, no compression, no redirects,
- * HTTP/1.1. A server that sends too much, or next to nothing for long, is cut off.
+ * The transfer connects to the addresses that it is given and to no others, whatever the name in
+ * the URL resolves to by now: libcurl gets them for the name, in a cache of this transfer's own,
+ * and each socket's address is compared before it is opened. No proxy, no cookies, no .netrc, no
+ * compression, no redirects, HTTP/1.1. A server that sends too much, or next to nothing for long,
+ * is cut off.
  *
  * All of it in the thread that drives the multi handle. */
 #ifndef SAPLING_NODE_OUTBOUND_TRANSFER_H

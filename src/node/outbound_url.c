@@ -1,6 +1,7 @@
 /* outbound_url.c - see outbound_url.h. */
 #include "node/outbound_url.h"
 
+#include "common/assert.h"
 #include "sapling/error.h"
 
 #include <stdio.h>
@@ -53,6 +54,7 @@ static int read_host(Url *out, char *reason)
 {
     char text[GUARD_HOST_MAX + 4];
     char *zone = NULL;
+    Address address;
     int rc = copy_part(out->parts, CURLUPART_HOST, text, sizeof text, reason);
     if (rc != SAP_OK) {
         return rc;
@@ -70,20 +72,26 @@ static int read_host(Url *out, char *reason)
         if (len < 4 || len > GUARD_HOST_MAX || text[len - 1] != ']') {
             return refuse_url(reason, "its host is not an address");
         }
-        text[len - 1] = '\0';
-        (void)strcpy(out->host, text + 1);
+        memcpy(out->host, text + 1, len - 2);
         return SAP_OK;
     }
     bool dot = len > 1 && text[len - 1] == '.';
     len -= dot;
     text[len] = '\0';
-    if (len == 0 || len > GUARD_HOST_MAX ||
+    if (len == 0 || len > GUARD_HOST_MAX || text[0] == '.' || text[len - 1] == '.' ||
+        strstr(text, "..") != NULL ||
         strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789.-_") != len) {
-        return refuse_url(reason, "its host has characters that names of hosts do not have; write "
-                                  "international names as xn--...");
+        return refuse_url(reason,
+                          "its host is not a name: letters, digits, dots and hyphens. Write "
+                          "international names as xn--...");
     }
-    (void)strcpy(out->host, text);
-    /* Always: libcurl normalises an IPv4 address only when it reads one without the dot. */
+    /* libcurl brings an IPv4 address to its one form only where no dot follows. */
+    if (address_read(text, 0, &address)) {
+        address_text(&address, false, text);
+    }
+    len = strlen(text);
+    SAP_ASSERT(len <= GUARD_HOST_MAX);
+    memcpy(out->host, text, len + 1);
     return code_of_url(curl_url_set(out->parts, CURLUPART_HOST, text, 0), reason);
 }
 

@@ -1,8 +1,8 @@
 /* outbound_url.h - a URL taken apart, checked, and followed.
  *
- * libcurl's parser does it, which also connects by what it finds, so that no two readings of one text can
- * differ: it decodes and normalises hosts, and brings 127.1 and 2130706433 to 127.0.0.1. Only http and
- * https, no user, no scope of an address, no host that is not ASCII. */
+ * libcurl's parser does it, which also connects by what it finds, so that no two readings of one
+ * text can differ: it decodes and normalises hosts, and brings 127.1 and 2130706433 to
+ * 127.0.0.1. Only http and https, no user, no scope of an address, no host that is not ASCII. */
 #ifndef SAPLING_NODE_OUTBOUND_URL_H
 #define SAPLING_NODE_OUTBOUND_URL_H
 
@@ -21,8 +21,8 @@ typedef struct Url {
     uint16_t port;
 } Url;
 
-/* Fills *out, which is released with url_release(). SAP_INVALID: `reason` says why it cannot be called.
- * SAP_NOMEM. After both there is nothing to release. */
+/* Fills *out, which is released with url_release(). SAP_INVALID: `reason` says why it cannot be
+ * called. SAP_NOMEM. After both there is nothing to release. */
 int url_read(const char *text, Url *out, char reason[URL_REASON_MAX]);
 /* All-zero bytes are accepted. */
 void url_release(Url *url);

@@ -129,7 +129,7 @@ static int take_told(SapEffectResult *told, int rc)
         told->result->verdict = EFFECT_RETRY;
         if (!told->told) {
             told->result->encoding = SAP_ENCODING_RAW;
-            (void)strcpy(told->result->code, "failed");
+            (void)snprintf(told->result->code, sizeof told->result->code, "failed");
         }
         return SAP_OK;
     }

@@ -1,7 +1,8 @@
 /* http_server.h - an HTTP server for tests, as good or as bad as its script says.
  *
- * Each connection has a thread, which reads requests and calls the script for each. The script writes what it
- * likes to the socket. It must return soon after http_server_pause() has returned false. */
+ * Each connection has a thread, which reads requests and calls the script for each. The script
+ * writes what it likes to the socket. It must return soon after http_server_pause() has returned
+ * false. */
 #ifndef SAPLING_TESTS_HTTP_SERVER_H
 #define SAPLING_TESTS_HTTP_SERVER_H
 
@@ -24,7 +25,8 @@ typedef struct HttpRequest {
 /* False: the connection is closed. */
 typedef bool (*HttpScript)(HttpServer *server, int fd, const HttpRequest *request, void *ctx);
 
-/* Listens on a free port of `address`, such as 127.0.0.1 or ::1. NULL: the machine does not have it. */
+/* Listens on a free port of `address`, such as 127.0.0.1 or ::1. NULL: the machine does not have
+ * it. */
 HttpServer *http_server_start(const char *address, HttpScript script, void *ctx);
 /* Ends all connections. */
 void http_server_stop(HttpServer *server);

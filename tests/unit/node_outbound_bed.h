@@ -1,4 +1,5 @@
-/* node_outbound_bed.h - what tests of calls to the outside share: servers of their own, names that resolve as
+/* node_outbound_bed.h - what tests of calls to the outside share: servers of their own, names that
+ * resolve as
  * they like, a file of secrets, and what was logged. */
 #ifndef SAPLING_TESTS_NODE_OUTBOUND_BED_H
 #define SAPLING_TESTS_NODE_OUTBOUND_BED_H
@@ -60,8 +61,8 @@ static inline void bed_note_log(void *ctx, const LogRecord *record)
     pthread_mutex_unlock(&bed->lock);
 }
 
-/* Names of tests: loop.test is 127.0.0.1, a.b.c.d.addr.test is a.b.c.d, none.test is unknown, later.test fails; others
- * are 127.0.0.1 the first time and 127.0.0.2 afterwards. */
+/* Names of tests: loop.test is 127.0.0.1, a.b.c.d.addr.test is a.b.c.d, none.test is unknown,
+ * later.test fails; others are 127.0.0.1 the first time and 127.0.0.2 afterwards. */
 static inline void bed_lookup(void *ctx, const char *host, LookupAnswer *out)
 {
     OutboundBed *bed = (OutboundBed *)ctx;
@@ -203,7 +204,8 @@ static inline void bed_expect(OutboundBed *bed, bool webhook, const char *params
     bed_expect_result(&result, verdict, code, part);
 }
 
-/* Params of http.request: the path on the bed's server, and further members with a comma before them. */
+/* Params of http.request: the path on the bed's server, and further members with a comma before
+ * them. */
 static inline const char *bed_params(const OutboundBed *bed, const char *path, const char *more,
                                      char room[BED_TEXT])
 {

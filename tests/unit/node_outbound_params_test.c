@@ -1,4 +1,5 @@
-/* What a world may ask of http.request and webhook, what of an answer becomes a receipt, and secrets. */
+/* What a world may ask of http.request and webhook, what of an answer becomes a receipt, and
+ * secrets. */
 #include "common/fault.h"
 #include "common/mem.h"
 #include "node/outbound_answer.h"
@@ -234,6 +235,8 @@ START_TEST(urls_are_read_as_they_will_be_called)
         {"http://0177.0.0.1/", "127.0.0.1", 80},
         {"http://%31%32%37.0.0.1/", "127.0.0.1", 80},
         {"http://127.0.0.1./", "127.0.0.1", 80},
+        {"http://127.1./", "127.0.0.1", 80},
+        {"http://7./", "0.0.0.7", 80},
         {"http://[::1]:81/", "::1", 81},
         {"http://[::FFFF:127.0.0.1]/", "::ffff:127.0.0.1", 80},
         {"ftp://example.com/", NULL, 0},
@@ -243,6 +246,10 @@ START_TEST(urls_are_read_as_they_will_be_called)
         {"/path", NULL, 0},
         {"http://", NULL, 0},
         {"http:///path", "path", 80}, /* libcurl reads it so, and so it is called */
+        {"http://a..b/", NULL, 0},
+        {"http://.a/", NULL, 0},
+        {"http://a../", NULL, 0},
+        {"http://./", NULL, 0},
         {"http://user@example.com/", NULL, 0},
         {"http://user:pass@example.com/", NULL, 0},
         {"http://example.com@127.0.0.1/", NULL, 0},

@@ -1,4 +1,5 @@
-/* Calls to the outside: servers that answer, and servers that do not, or too much, or too little. */
+/* Calls to the outside: servers that answer, and servers that do not, or too much, or too
+ * little. */
 #include "node_outbound_bed.h"
 #include "sapling/version.h"
 

@@ -8,7 +8,8 @@ enum { TIMEOUT_S = 240, LINE = 2048 };
 
 /* ---- The world ------------------------------------------------------------------------------- */
 
-/* Asks for the effect that a message names, with the message as params, and notes what came back. */
+/* Asks for the effect that a message names, with the message as params, and notes what came
+ * back. */
 static int on_event(SapWorld *world, const SapEvent *event)
 {
     char line[LINE];
@@ -30,7 +31,8 @@ SAP_WORLD_MODULE("calls", on_event);
 
 /* ---- The server ------------------------------------------------------------------------------ */
 
-/* "/flaky" fails twice, and asks to wait for a second; "/hang" does not answer. Both note the key. */
+/* "/flaky" fails twice, and asks to wait for a second; "/hang" does not answer. Both note the
+ * key. */
 static pthread_mutex_t keys_lock = PTHREAD_MUTEX_INITIALIZER;
 static char keys[8][128];
 static uint32_t key_count;
