@@ -199,12 +199,6 @@ build/fuzz/wit_%_fuzz: build/fuzz/obj/tests/fuzz/wit_%_fuzz.o $(call support_obj
 	@echo '  LD      $@'
 	$(Q)$(CC_fuzz) -fsanitize=fuzzer $(LDFLAGS_ALL) $(LDFLAGS_fuzz) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(JANSSON_LIBS) $(LIB_LIBS)
 
-build/fuzz/node_%_fuzz: build/fuzz/obj/tests/fuzz/node_%_fuzz.o $(call support_objs,fuzz) \
-                        $(call runtime_support_objs,fuzz) $(call node_objs,fuzz) build/fuzz/obj/src/json/codec_json.o \
-                        $(call runtime_objs,fuzz) $(call lib_objs,fuzz)
-	@echo '  LD      $@'
-	$(Q)$(CC_fuzz) -fsanitize=fuzzer $(LDFLAGS_ALL) $(LDFLAGS_fuzz) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(NODE_LIBS) $(JANSSON_LIBS) $(RUNTIME_LIBS)
-
 build/fuzz/schema_%_fuzz: build/fuzz/obj/tests/fuzz/schema_%_fuzz.o $(call support_objs,fuzz) \
                           $(call schema_objs,fuzz) $(call lib_objs,fuzz)
 	@echo '  LD      $@'

@@ -448,6 +448,9 @@ static int open_parts(Outbound *outbound)
     rc = rc == SAP_OK ? open_curl(outbound) : rc;
     rc = rc == SAP_OK ? lookups_open(&lookups, &outbound->context.lookups) : rc;
     rc = rc == SAP_OK ? add_meters(&outbound->meters, options->metrics) : rc;
+    outbound->options.allow = NULL; /* the guard has copied them */
+    outbound->options.own = NULL;
+    outbound->options.bad_place_out = NULL;
     outbound->context.guard = outbound->guard;
     outbound->context.secrets = options->secrets;
     outbound->context.ca_file = options->ca_file;

@@ -19,7 +19,8 @@
 
 typedef struct Outbound Outbound;
 
-/* Everything is borrowed until outbound_close(); zero bytes are the defaults. */
+/* The lists are copied; everything else is borrowed until outbound_close(). Zero bytes are the
+ * defaults. */
 typedef struct OutboundOptions {
     const Log *log;
     MetricsRegistry *metrics; /* names begin with sapling_outbound_; NULL: none are kept */
