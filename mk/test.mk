@@ -102,7 +102,7 @@ build/$1/tests/$2_%_test: build/$1/obj/tests/$2_%_test.o $$(call runtime_support
 endef
 # Make prefers the rule above to the general one only if its objects exist or are named in a rule.
 build/runtime-objs: $(foreach v,test clang-test asan tsan fuzz,$(call runtime_objs,$v) $(call runtime_support_objs,$v) \
-    $(call node_objs,$v) build/$v/obj/src/json/codec_json.o)
+    $(call node_objs,$v) $(call node_support_objs,$v) build/$v/obj/src/json/codec_json.o)
 RUNTIME_TESTS := $(foreach d,$(TEST_DIRS),$(foreach n,$(RUNTIME_DIRS:src/%=%),$d/$n))
 $(foreach v,test clang-test asan tsan,$(foreach t,$(RUNTIME_TESTS),$(eval $(call RUNTIME_TEST_RULES,$v,$t))))
 
