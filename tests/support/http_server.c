@@ -6,6 +6,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -164,6 +165,7 @@ static void *accept_connections(void *arg)
         HttpConnection *connection = (HttpConnection *)malloc(sizeof *connection);
         EXPECT(connection != NULL && server->count < HTTP_CONNECTIONS_MAX, "too many connections");
         *connection = (HttpConnection){.server = server, .fd = fd};
+        (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
         pthread_mutex_lock(&server->lock);
         server->connections[server->count++] = connection;
         EXPECT(pthread_create(&connection->thread, NULL, serve_connection, connection) == 0,
