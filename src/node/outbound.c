@@ -22,8 +22,8 @@
 #include <string.h>
 
 enum {
-    WAIT_MOST_MS = 1000, /* a deadline of a lookup is noticed this late */
-    CONNECTIONS_KEPT = 32,
+    WAIT_MOST_MS = 1000,    /* a deadline of a lookup is noticed this late */
+    CONNECTIONS_KEPT = 128, /* as many as calls of both kinds */
     MAX_RUNNING = 64,
     DEFAULT_SLOW_MS = 20000,
     FAILED_WAIT_NS = 10000000,
