@@ -1,7 +1,7 @@
 #!/bin/sh
 # counter.sh - a world in shell: it counts its messages, and replies with the count.
 #
-# sed is no parser of JSON. It finds the three texts below because the node writes each line in one form: no
+# sed cannot parse JSON. It finds the three texts below because the node writes each line in one form: no
 # blanks between the parts, "id" first, and the state of this world, {"n":COUNT}, last. That holds for any body,
 # since quotes within texts are escaped, and the end of the line cannot be taken for anything else. A world whose
 # state has texts in it, or that must read a body, is for a language that has JSON, or for jq.

@@ -54,7 +54,7 @@ def check_event(line):
     expect(isinstance(line, dict), "an event is an object")
     for field in line:
         expect(field in EVENT_FIELDS, f"an event has no field {field!r}")
-        expect(field not in EVENT_TEXTS or isinstance(line[field], str) and line[field], f"{field} is no text")
+        expect(field not in EVENT_TEXTS or isinstance(line[field], str) and line[field], f"{field} is not text")
     for field in ("id", "type", "world", "body", "now", "random", "attempt"):
         expect(field in line, f"the event has no {field}")
     expect(line.get("v") == 1, "v is not 1")
@@ -109,7 +109,7 @@ def check_done(line, fields):
             raise ValueError(f"an intent is one of {', '.join(INTENTS)}: {intent}")
         extra = set(intent) - {kinds[0], *INTENTS[kinds[0]]}
         expect(not extra, f"{kinds[0]} has no field {extra}")
-        expect(isinstance(intent[kinds[0]], str) and intent[kinds[0]], f"{kinds[0]} is no text")
+        expect(isinstance(intent[kinds[0]], str) and intent[kinds[0]], f"{kinds[0]} is not text")
         for field in ("after", "timeout"):
             expect(field not in intent or is_number(intent[field]) or DURATION.fullmatch(intent[field]), field)
         expect(set(intent.get("retry", {})) <= {"attempts", "first", "factor", "cap", "timeout"}, "fields of retry")

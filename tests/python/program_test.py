@@ -124,7 +124,7 @@ class ProgramTest(unittest.TestCase):
         world.process.stdout = open(os.devnull, "rb")
 
     def test_lines_that_are_not_the_protocol_s_end_the_program_with_what_was_wrong(self):
-        for line, words in ((b"garbage\n", "not JSON"), (b"[1]\n", "no object"), (b"\xff\n", "not JSON"),
+        for line, words in ((b"garbage\n", "not JSON"), (b"[1]\n", "not an object"), (b"\xff\n", "not JSON"),
                             (b'{"type":"message"}\n', "without id or type"), (b'{"id":7,"type":"message"}\n', "without"),
                             (b'{"id":"a"}\n', "without id or type"), (b"\n", "not JSON")):
             world = self.start("@handler\ndef h(e): return 1\n")
@@ -377,10 +377,10 @@ class ProgramTest(unittest.TestCase):
 
     def test_requests_that_cannot_be_meant_fail_at_their_line(self):
         cases = (
-            ("e.task('chrge')", "it has charge"), ("e.timer('t')", "after= or at="), ("e.timer('t', after='5')", "no time"),
-            ("e.timer('t', after='1s', at=1)", "one of them"), ("e.timer('t', after=-1)", "no time"),
-            ("e.timer('t', after=True)", "no time"), ("e.timer('t', after=float('nan'))", "no time"),
-            ("e.timer('t', at='noon')", "no moment"), ("e.timer('', after='1s')", "is empty"), ("e.timer('a\\0', after='1s')", "has a NUL"),
+            ("e.task('chrge')", "it has charge"), ("e.timer('t')", "after= or at="), ("e.timer('t', after='5')", "not a duration"),
+            ("e.timer('t', after='1s', at=1)", "one of them"), ("e.timer('t', after=-1)", "not a duration"),
+            ("e.timer('t', after=True)", "not a duration"), ("e.timer('t', after=float('nan'))", "not a duration"),
+            ("e.timer('t', at='noon')", "not a time of day"), ("e.timer('', after='1s')", "is empty"), ("e.timer('a\\0', after='1s')", "has a NUL"),
             ("e.timer('t', at=__import__('datetime').datetime(2031, 1, 1))", "time zone"),
             ("e.task('charge', retry=3)", "must be a dict"), ("e.task('charge', retry={'tries': 3})", "no 'tries'"),
             ("e.task('charge', retry={'attempts': 0})", "1 to 100"), ("e.task('charge', retry={'factor': '2'})", "1 to"),

@@ -48,7 +48,7 @@ class Client:
     socket       the path of a node's socket, in place of an address
     token_file   of a token, for TCP; without it the one that the node has made, if it can be read
     retry_for    how long a request is tried again while the node does not answer, in seconds
-    timeout      of one request, in seconds, without what it is told to wait
+    timeout      of one request, in seconds, not counting the wait that was asked for
     """
 
     def __init__(self, address=None, *, socket=None, token_file=None, retry_for=15, timeout=30):
@@ -488,7 +488,7 @@ class Client:
 def _path(*parts):
     for part in parts:
         if not isinstance(part, str) or not part:
-            raise ValueError(f"{part!r} is no name: text that is not empty")
+            raise ValueError(f"{part!r} is not a name: it must be text and not empty")
     return "/v1/" + "/".join(urllib.parse.quote(part, safe="") for part in parts)
 
 

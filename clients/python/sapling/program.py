@@ -51,7 +51,7 @@ class Wire:
             raise Broken(f"the node wrote a line that is not JSON ({error}): "
                          f"{_start_of(line)}") from None
         if not isinstance(message, dict):
-            raise Broken(f"the node wrote a line that is no object: {_start_of(line)}")
+            raise Broken(f"the node wrote a line that is not an object: {_start_of(line)}")
         return message
 
     def write(self, text):

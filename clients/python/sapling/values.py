@@ -170,15 +170,16 @@ def milliseconds(value, where):
     if isinstance(value, str):
         match = _DURATION.fullmatch(value)
         if not match:
-            raise ValueError(f"{where}: {value!r} is no time: write 500ms, 30s, 15m, 2h or 1d")
+            raise ValueError(f"{where}: {value!r} is not a duration: "
+                             "write 500ms, 30s, 15m, 2h or 1d")
         return int(match.group(1)) * _UNITS[match.group(2)]
     if isinstance(value, datetime.timedelta):
         value = value.total_seconds()
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise TypeError(f"{where}: {type(value).__name__} is no time: write \"30s\", seconds or a "
-                        "timedelta")
+        raise TypeError(f"{where}: {type(value).__name__} is not a duration: "
+                        "write \"30s\", seconds or a timedelta")
     if not 0 <= value < 1e10:
-        raise ValueError(f"{where}: {value} is no time: seconds from 0 to 10 billion")
+        raise ValueError(f"{where}: {value} is not a duration: seconds from 0 to 10 billion")
     return math.ceil(value * 1000)
 
 
@@ -196,7 +197,7 @@ def moment(value, where):
                              "datetime(..., tzinfo=timezone.utc)")
         return math.ceil(value.timestamp() * 1000)
     if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{where}: {type(value).__name__} is no moment: "
+        raise TypeError(f"{where}: {type(value).__name__} is not a time of day: "
                         "give milliseconds since 1970, such as e.now + 60000, or a datetime")
     if not 0 <= value <= MAX_INT // 1_000_000:
         raise ValueError(f"{where}: {value} is not milliseconds since 1970")
