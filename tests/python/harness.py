@@ -268,7 +268,7 @@ class Node:
         self.environment = {"PATH": os.path.dirname(COMMAND) + ":" + os.environ["PATH"], "HOME": self.scratch,
                             "XDG_STATE_HOME": os.path.join(self.scratch, "state"), "LANG": "C.UTF-8",
                             "SAPLING_NODE": self.address, "SAPLING_NODE_LISTEN": self.address,
-                            "SAPLING_NODE_DATA": self.data, "SAPLING_NODE_PYTHON_PATH": PACKAGE}
+                            "SAPLING_NODE_DATA": self.data}
         self.process = None
         self.start()
 
