@@ -233,7 +233,7 @@ class World(Program):
         return self.event("message", body=body, reply_to="r-1", **({"name": name} if name else {}), **fields)
 
 
-COMMAND = os.path.join(ROOT, "build", "sapling")
+COMMAND = os.path.abspath(os.environ.get("SAPLING_COMMAND") or os.path.join(ROOT, "build", "sapling"))
 
 
 def has_node():
@@ -248,6 +248,12 @@ def free_address():
     """An address of this machine that nobody listens at."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         return f"127.0.0.1:{free.getsockname()[1]}"
+
+
+def command_options():
+    """What a command needs that is not build/sapling: where the package is, and options of sanitizers."""
+    options = {name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS")}
+    return {**options, "SAPLING_NODE_PYTHON_PATH": PACKAGE} if "SAPLING_COMMAND" in os.environ else {}
 
 
 def forget_node(address):
@@ -268,7 +274,7 @@ class Node:
         self.environment = {"PATH": os.path.dirname(COMMAND) + ":" + os.environ["PATH"], "HOME": self.scratch,
                             "XDG_STATE_HOME": os.path.join(self.scratch, "state"), "LANG": "C.UTF-8",
                             "SAPLING_NODE": self.address, "SAPLING_NODE_LISTEN": self.address,
-                            "SAPLING_NODE_DATA": self.data}
+                            "SAPLING_NODE_DATA": self.data, **command_options()}
         self.process = None
         self.start()
 
