@@ -66,7 +66,8 @@ class TutorialTest(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
         self.address = harness.free_address()  # the page's own may be in use
         self.addCleanup(harness.forget_node, self.address)
-        environment = {**harness.command_options(), "SAPLING_NODE": self.address, "SAPLING_NODE_LISTEN": self.address, "PATH": os.path.dirname(harness.COMMAND) + ":" + os.environ["PATH"], "HOME": self.directory,
+        environment = {"PATH": os.path.dirname(harness.COMMAND) + ":" + os.environ["PATH"], "HOME": self.directory,
+                       "SAPLING_NODE": self.address, "SAPLING_NODE_LISTEN": self.address, **harness.command_options(),
                        "XDG_STATE_HOME": os.path.join(self.directory, "state"), "LANG": "C.UTF-8"}
         self.shell = Shell(self.directory, environment)
         self.addCleanup(self.shell.close)
