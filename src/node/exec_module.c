@@ -52,9 +52,9 @@ static void count_failure(const Call *call, ExecReason reason)
 }
 
 /* The world fails, or waits, with this text; it is also logged, since the world's own reason changes. */
-static void log_failure(const Call *call, const char *text)
+static void log_failure(const Call *call, LogLevel level, const char *text)
 {
-    LOG_EVENT(call->voice.log, LOG_LEVEL_WARN, "exec.failed", LOG_STR("world", call->voice.world),
+    LOG_EVENT(call->voice.log, level, "exec.failed", LOG_STR("world", call->voice.world),
               LOG_STR("module", call->module->name), LOG_STR("event_id", call->id),
               LOG_STR("reason", text));
 }
@@ -65,14 +65,16 @@ static int fail_call(Call *call, ExecReason reason, const char *between, const c
     char message[HANDLER_MESSAGE + 1];
     (void)snprintf(message, sizeof message, "%s%s%s", call->module->program.name, between, text);
     count_failure(call, reason);
-    log_failure(call, message);
+    log_failure(call, LOG_LEVEL_WARN, message);
     return sap_world_fail(call->world, true, message);
 }
 
 static int wait_call(Call *call, ExecReason reason)
 {
     count_failure(call, reason);
-    log_failure(call, call->error.text);
+    /* That others are at work is what worlds are told by the thousand. */
+    log_failure(call, reason == EXEC_REASON_BUSY ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARN,
+                call->error.text);
     return handler_wait(call->world, call->error.text);
 }
 
@@ -86,7 +88,7 @@ static int halt_call(Call *call)
         "each event: register the module with state \"ask\"",
         EXEC_STATE_MOST / 1024, call->module->program.name);
     count_failure(call, EXEC_REASON_INVALID);
-    log_failure(call, message);
+    log_failure(call, LOG_LEVEL_WARN, message);
     return handler_halt(call->world, message);
 }
 
@@ -303,4 +305,15 @@ int exec_runner_resolve(void *ctx, const SapModule *module, SapWorldHandler *han
 void exec_runner_release(void *ctx, void *module_ctx)
 {
     exec_module_unuse((ExecRunner *)ctx, module_ctx);
+}
+
+int exec_check_settings(const char *settings, char *message, size_t message_size)
+{
+    ExecSettings read = {0};
+    ExecError error = {""};
+    int rc = exec_settings_read(settings, &read, &error);
+    if (message_size > 0) {
+        (void)snprintf(message, message_size, "%s", error.text);
+    }
+    return rc;
 }

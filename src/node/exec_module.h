@@ -55,4 +55,8 @@ int exec_runner_resolve(void *ctx, const SapModule *module, SapWorldHandler *han
                         void **module_ctx_out);
 void exec_runner_release(void *ctx, void *module_ctx);
 
+/* Whether the settings of a module can be used, checked before it is registered: an object of JSON (exec_runner.h), or "".
+ * SAP_INVALID: message[] says what is wrong. */
+int exec_check_settings(const char *settings, char *message, size_t message_size);
+
 #endif

@@ -215,29 +215,64 @@ void exec_module_explain_start(const ExecModule *module, ExecError *error)
 
 /* ---- Modules ----------------------------------------------------------------------------------- */
 
-static uint32_t read_count(const json_t *settings, const char *name, uint32_t otherwise)
+static int read_count(const json_t *settings, const char *name, uint32_t *count_out,
+                      ExecError *error)
 {
     const json_t *value = json_object_get(settings, name);
     json_int_t number = json_is_integer(value) ? json_integer_value(value) : 0;
-    return number >= 1 && number <= MOST_PROCESSES ? (uint32_t)number : otherwise;
+    if (value == NULL) {
+        return SAP_OK;
+    }
+    if (number < 1 || number > MOST_PROCESSES) {
+        return exec_refuse(error, "settings: \"%s\" must be a whole number from 1 to %d", name,
+                           MOST_PROCESSES);
+    }
+    *count_out = (uint32_t)number;
+    return SAP_OK;
 }
 
-/* Settings are the host's own text: what is no object, or has other fields, leaves the defaults. */
-static void read_settings(ExecModule *module, const char *text)
+static int read_memory(const json_t *settings, uint64_t *bytes_out, ExecError *error)
 {
-    const ExecRunnerOptions *options = &module->runner->options;
-    ExecError error;
-    json_t *settings = text == NULL ? NULL : json_loads(text, JSON_REJECT_DUPLICATES, NULL);
-    const json_t *memory = json_object_get(settings, "max_memory");
-    module->settings.max_processes = read_count(settings, "processes", options->max_processes);
-    module->settings.max_task_processes =
-        read_count(settings, "task_processes", options->max_task_processes);
-    module->settings.max_memory = json_is_integer(memory) && json_integer_value(memory) > 0
-                                      ? (uint64_t)json_integer_value(memory)
-                                      : options->max_memory;
-    (void)exec_read_duration(json_object_get(settings, "heartbeat"), (ExecField){"", "heartbeat"},
-                             &module->settings.heartbeat_ns, &error);
+    const json_t *value = json_object_get(settings, "max_memory_mib");
+    json_int_t number = json_is_integer(value) ? json_integer_value(value) : 0;
+    if (value == NULL) {
+        return SAP_OK;
+    }
+    if (number < 16 || number > (1 << 20)) {
+        return exec_refuse(
+            error, "settings: \"max_memory_mib\" must be a whole number from 16 to %d", 1 << 20);
+    }
+    *bytes_out = (uint64_t)number << 20;
+    return SAP_OK;
+}
+
+static int read_settings_object(const json_t *settings, ExecSettings *out, ExecError *error)
+{
+    static const char *const names[] = {"processes", "task_processes", "max_memory_mib",
+                                        "heartbeat"};
+    int rc = exec_read_members(settings, "the module's settings", names,
+                               sizeof names / sizeof names[0], error);
+    rc = rc == SAP_OK ? read_count(settings, "processes", &out->max_processes, error) : rc;
+    rc =
+        rc == SAP_OK ? read_count(settings, "task_processes", &out->max_task_processes, error) : rc;
+    rc = rc == SAP_OK ? read_memory(settings, &out->max_memory, error) : rc;
+    return rc == SAP_OK ? exec_read_duration(json_object_get(settings, "heartbeat"),
+                                             (ExecField){"settings: ", "heartbeat"},
+                                             &out->heartbeat_ns, error)
+                        : rc;
+}
+
+int exec_settings_read(const char *text, ExecSettings *out, ExecError *error)
+{
+    if (text == NULL || text[0] == 0) {
+        return SAP_OK;
+    }
+    json_t *settings = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    int rc = json_is_object(settings)
+                 ? read_settings_object(settings, out, error)
+                 : exec_refuse(error, "the module's settings must be an object of JSON");
     json_decref(settings);
+    return rc;
 }
 
 static int open_pools(ExecModule *module)
@@ -272,9 +307,15 @@ static int make_module(ExecRunner *runner, const SapModule *row, ExecModule **mo
         module->has_code = true;
     }
     module->generation = 1;
-    read_settings(module, row->settings);
-    int rc =
-        exec_program_parse(row->runner + sizeof EXEC_RUNNER - 1, &module->program, &module->why);
+    module->settings = (ExecSettings){
+        .max_memory = runner->options.max_memory,
+        .max_processes = runner->options.max_processes,
+        .max_task_processes = runner->options.max_task_processes,
+    };
+    int rc = exec_settings_read(row->settings, &module->settings, &module->why);
+    rc = rc == SAP_OK ? exec_program_parse(row->runner + sizeof EXEC_RUNNER - 1, &module->program,
+                                           &module->why)
+                      : rc;
     module->program_ok = rc == SAP_OK;
     rc = rc == SAP_INVALID ? SAP_OK : rc; /* its worlds say so */
     rc = rc == SAP_OK && module->program_ok ? open_pools(module) : rc;

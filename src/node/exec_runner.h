@@ -23,7 +23,8 @@ struct ExecRunner {
     gid_t groups[64];
 };
 
-/* What the settings of a module say of how it is run: a JSON object. */
+/* What the settings of a module say of how it is run, an object of JSON:
+ * {"processes":4,"task_processes":4,"max_memory_mib":1024,"heartbeat":"30s"}, each of which may be left out. */
 typedef struct ExecSettings {
     uint64_t heartbeat_ns; /* then a silent task is ended; 0: never */
     uint64_t max_memory;
@@ -40,7 +41,7 @@ struct ExecModule {
     uint64_t timeout_ns;
     ExecSettings settings;
     ExecProgram program;
-    bool program_ok; /* the runner's text could be read; otherwise `why` */
+    bool program_ok; /* the runner's text and the settings could be read; otherwise `why` */
     ExecError why;
     uint32_t uses;
     ExecPool *pool; /* for events */
@@ -60,6 +61,9 @@ void exec_module_unuse(ExecRunner *runner, const void *module_ctx);
 
 /* The generation of the code that is there now; looks at the files. */
 uint64_t exec_module_generation(ExecModule *module);
+
+/* Changes what the text says; NULL and "" say nothing. SAP_INVALID: *error says what is wrong. */
+int exec_settings_read(const char *text, ExecSettings *out, ExecError *error);
 
 /* Why a program cannot be started: *error is made what a look at its file says, if it says anything. */
 void exec_module_explain_start(const ExecModule *module, ExecError *error);

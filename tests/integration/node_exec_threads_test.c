@@ -757,6 +757,44 @@ START_TEST(checking_a_runner_says_what_is_wrong_with_it)
 }
 END_TEST
 
+START_TEST(settings_that_are_wrong_are_named)
+{
+    static const struct {
+        const char *settings;
+        const char *says;
+    } cases[] = {
+        {"", ""},
+        {"{}", ""},
+        {"{\"processes\":2,\"task_processes\":256,\"max_memory_mib\":64,\"heartbeat\":\"30s\"}",
+         ""},
+        {"[]", "the module's settings must be an object of JSON"},
+        {"{\"pool\":4}",
+         "the module's settings has the unknown field \"pool\"; known are: processes, task_processes, "
+         "max_memory_mib, heartbeat"},
+        {"{\"processes\":0}", "settings: \"processes\" must be a whole number from 1 to 256"},
+        {"{\"max_memory_mib\":1}",
+         "settings: \"max_memory_mib\" must be a whole number from 16 to 1048576"},
+        {"{\"heartbeat\":true}",
+         "settings: \"heartbeat\" must be a duration: a number of milliseconds, or text such as "
+         "\"500ms\", \"30s\", \"15m\", \"2h\", \"7d\""},
+    };
+    char runner_text[160];
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char message[256];
+        ck_assert_int_eq(exec_check_settings(cases[i].settings, message, sizeof message),
+                         cases[i].says[0] == 0 ? SAP_OK : SAP_INVALID);
+        ck_assert_str_eq(message, cases[i].says);
+    }
+    SapModule module = module_of("wrong", runner_text);
+    module.settings = cases[3].settings;
+    write_program("wrong", counter);
+    put_module(&module);
+    EXPECT_RC(sap_world_create(universe, "wrong", "wrong", SAP_ENCODING_JSON, NULL, 0), SAP_OK);
+    await_status("wrong", SAP_WORLD_ACTIVE,
+                 "waiting to try again: the module's settings must be an object of JSON");
+}
+END_TEST
+
 /* ---- Code that changes ------------------------------------------------------------------------- */
 
 START_TEST(changed_code_runs_with_the_next_event)
@@ -981,9 +1019,8 @@ START_TEST(a_runner_that_is_closed_leaves_no_process)
 }
 END_TEST
 
-static void run_family(void *arg)
+static void run_family(void)
 {
-    (void)arg;
     runner_options = (ExecRunnerOptions){0};
     open_stage();
     put_program("family", family);
@@ -992,20 +1029,18 @@ static void run_family(void *arg)
 
 START_TEST(a_process_that_is_killed_leaves_no_program)
 {
-    /* The directory's name is made by the child: this process makes another one, and tells it by a file. */
-    char told[] = "/tmp/exec_told_XXXXXX";
-    ck_assert_ptr_nonnull(mkdtemp(told));
-    (void)snprintf(dir, sizeof dir, "%s", "/tmp/exec_test_XXXXXX");
-    int ends[2];
+    int ends[2]; /* the child says by it where its programs are */
     ck_assert_int_eq(pipe(ends), 0);
     pid_t node = fork();
     if (node == 0) {
-        run_family(NULL);
+        (void)close(ends[0]);
+        run_family();
         EXPECT(write(ends[1], dir, sizeof dir) == (ssize_t)sizeof dir, "no pipe");
         for (;;) {
             pause();
         }
     }
+    (void)close(ends[1]);
     ck_assert_int_eq(read(ends[0], dir, sizeof dir), sizeof dir);
     pid_t own = read_pid("own.pid");
     pid_t child = read_pid("child.pid");
@@ -1016,7 +1051,7 @@ START_TEST(a_process_that_is_killed_leaves_no_program)
     expect_gone(own);
     expect_gone(child);
     remove_dir();
-    ck_assert_int_eq(rmdir(told), 0);
+    (void)close(ends[0]);
 }
 END_TEST
 
@@ -1070,6 +1105,7 @@ int main(void)
     tcase_add_test(bad, a_program_that_writes_errors_without_end_is_still_bounded_in_time);
     tcase_add_test(bad, a_missing_program_makes_its_world_wait);
     tcase_add_test(bad, checking_a_runner_says_what_is_wrong_with_it);
+    tcase_add_test(bad, settings_that_are_wrong_are_named);
     tcase_add_test(bad, changed_code_runs_with_the_next_event);
     tcase_add_test(bad, the_script_of_an_interpreter_is_code_too);
     TCase *many = new_case(suite, "many at once", set_up, tear_down);

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/fault.h"
 #include "node/exec_answer.h"
 #include "support/expect.h"
 #include "support/suite.h"
@@ -441,6 +441,34 @@ START_TEST(a_value_above_its_limit_is_refused_by_name)
 }
 END_TEST
 
+/* The n-th allocation of the tree's own fails, for every n. */
+START_TEST(an_answer_is_applied_or_refused_for_lack_of_memory)
+{
+    static const char line[] =
+        "{\"id\":\"w@7#1\",\"put\":{\"a\":{\"b64\":\"AAE=\"},\"b\":[1,2]},\"del\":[\"c\"],\"do\":["
+        "{\"task\":\"t\",\"args\":1,\"ref\":\"r\"},{\"timer\":\"x\",\"after\":1}],\"reply\":2}";
+    uint64_t n = 0;
+    int rc = SAP_NOMEM;
+    for (n = 1; rc == SAP_NOMEM; n++) {
+        fault_reset();
+        fault_arm_alloc(n);
+        rc = apply(line);
+        bool fired = fault_fired() > 0;
+        fault_reset();
+        ck_assert_msg(rc == (fired ? SAP_NOMEM : SAP_OK), "allocation %" PRIu64 ": %d %s", n, rc,
+                      error.text);
+        if (fired) {
+            handler_begin(&world, HEIGHT, TIME_NS);
+            state_abort(state);
+            ck_assert_int_eq(state_begin(state), SAP_OK);
+        }
+    }
+    printf("%" PRIu64 " allocations failed\n", n - 2);
+    ck_assert_uint_gt(n, 5);
+    expect_row("b", SAP_ENCODING_JSON, "[1,2]");
+}
+END_TEST
+
 /* ---- Tasks ------------------------------------------------------------------------------------- */
 
 START_TEST(tasks_answer_ok_error_or_beat)
@@ -492,6 +520,7 @@ int main(void)
     tcase_add_test(tests, what_is_no_answer_is_stray);
     tcase_add_test(tests, mistakes_in_answers_are_named);
     tcase_add_test(tests, a_value_above_its_limit_is_refused_by_name);
+    tcase_add_test(tests, an_answer_is_applied_or_refused_for_lack_of_memory);
     tcase_add_test(tests, tasks_answer_ok_error_or_beat);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
