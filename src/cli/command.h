@@ -16,6 +16,7 @@
 
 typedef enum OptionId {
     OPTION_NONE,
+    OPTION_ADDRESS,
     OPTION_AFTER,
     OPTION_ALL,
     OPTION_BATCH,
@@ -56,7 +57,6 @@ typedef enum OptionId {
     OPTION_NAME,
     OPTION_NAMES,
     OPTION_NEW,
-    OPTION_NODE,
     OPTION_ON_FAILURE,
     OPTION_PAGE_SIZE,
     OPTION_PREFIX,

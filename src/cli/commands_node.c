@@ -7,7 +7,7 @@
 enum { MANY = 1 << 20 };
 
 #define NODE_OPTIONS                                                   \
-    {OPTION_NODE,                                                      \
+    {OPTION_ADDRESS,                                                      \
      0,                                                                \
      "node",                                                           \
      "ADDRESS",                                                        \

@@ -185,7 +185,7 @@ static int check_words(const Call *call)
     }
     for (uint32_t i = 0; i < call->given_count && bad == NULL; i++) {
         const char *value = call->given[i].value;
-        bool path = call->given[i].id == OPTION_NODE || call->given[i].id == OPTION_TOKEN_FILE;
+        bool path = call->given[i].id == OPTION_ADDRESS || call->given[i].id == OPTION_TOKEN_FILE;
         bad = value == NULL || path || utf8_valid(value, strlen(value)) ? NULL : value;
     }
     return bad == NULL

@@ -288,7 +288,7 @@ static const char *option_or_environment(const Call *call, OptionId id, const ch
 
 int node_find(const Call *call, NodePlace *place_out)
 {
-    const char *named = option_or_environment(call, OPTION_NODE, "SAPLING_NODE");
+    const char *named = option_or_environment(call, OPTION_ADDRESS, "SAPLING_NODE");
     const char *token_file = option_or_environment(call, OPTION_TOKEN_FILE, "SAPLING_TOKEN_FILE");
     NodePlace place = {0};
     int code = named != NULL ? find_by_name(call, named, &place) : find_usual(call, &place);
