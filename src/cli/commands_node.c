@@ -7,7 +7,7 @@
 enum { MANY = 1 << 20 };
 
 #define NODE_OPTIONS                                                   \
-    {OPTION_ADDRESS,                                                      \
+    {OPTION_ADDRESS,                                                   \
      0,                                                                \
      "node",                                                           \
      "ADDRESS",                                                        \
@@ -427,7 +427,7 @@ const Command node_commands[] = {
      0,
      1,
      effect_list_options,
-     {"sapling world send hello pay && sapling world send hello refund", "sapling effect list",
+     {"sapling world send hello order", "sapling effect list",
       "sapling effect list hello --state pending --json"},
      NULL,
      {NODE_EXITS},
@@ -464,8 +464,7 @@ const Command node_commands[] = {
      2,
      2,
      plain_options,
-     {"sapling effect cancel hello refund",
-      "sapling world send hello refund && sapling effect cancel hello refund --json"},
+     {"sapling effect cancel hello refund", "sapling effect cancel hello tip --json"},
      "  What is being performed at that moment may still happen outside.\n",
      {NODE_EXITS},
      effect_cancel_verb},
@@ -478,7 +477,7 @@ const Command node_commands[] = {
      3,
      receipt_options,
      {"sapling receipt inject hello pay '{\"paid\":true}'",
-      "sapling world send hello pay && sapling receipt inject hello pay --status error --code http_402"},
+      "sapling receipt inject hello ship --status error --code no_stock"},
      "  The effect is not tried any more. The first receipt counts.\n",
      {NODE_EXITS},
      receipt_inject_verb},
@@ -502,8 +501,7 @@ const Command node_commands[] = {
      2,
      2,
      plain_options,
-     {"sapling timer cancel hello remind",
-      "sapling world send hello remind && sapling timer cancel hello remind --json"},
+     {"sapling timer cancel hello remind", "sapling timer cancel hello close --json"},
      NULL,
      {NODE_EXITS},
      timer_cancel_verb},
@@ -602,7 +600,7 @@ const Command node_commands[] = {
      1,
      1,
      plain_options,
-     {"sapling unassign hello", "sapling assign order-1 w1 && sapling unassign order-1 --json"},
+     {"sapling unassign hello", "sapling unassign order-1 --json"},
      NULL,
      {NODE_EXITS},
      unassign_verb},

@@ -19,7 +19,7 @@ static const Field module_fields[] = {
     {"code", "code", FIELD_HASH},
     {"state", "state", FIELD_TEXT},
     {"timeout", "timeout_ms", FIELD_AGE},
-    {"attempts", "max_attempts", FIELD_COUNT},
+    {"attempts", "max_attempts", FIELD_NUMBER},
     {"on failure", "on_failure", FIELD_TEXT},
     {"registered", "registered_ms", FIELD_SINCE},
     {0},

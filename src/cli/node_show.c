@@ -128,6 +128,9 @@ static int append_number(Buf *out, const json_t *item, const Field *field, json_
 {
     char text[UI_TEXT];
 
+    if (number == 0 && (field->kind == FIELD_NUMBER || field->kind == FIELD_AGE)) {
+        return SAP_OK;
+    }
     switch (field->kind) {
     case FIELD_COUNT:
         return buf_printf(out, "%s%s", ui_count(number > 0 ? (uint64_t)number : 0, text),

@@ -11,14 +11,15 @@
 #include "cli/node_client.h"
 
 typedef enum FieldKind {
-    FIELD_TEXT,  /* also numbers, and yes or no */
-    FIELD_COUNT, /* to the right; "10,000+" where a `capped` beside it says so */
-    FIELD_AGE,   /* milliseconds: "3s" */
-    FIELD_SINCE, /* milliseconds since 1970: how long ago */
-    FIELD_HASH,  /* its beginning, in tables */
-    FIELD_VALUE, /* any JSON; its beginning, in tables */
-    FIELD_NAMES, /* a list of texts, or of objects with name and version */
-    FIELD_PAIRS, /* an object: "k=v, k=v" */
+    FIELD_TEXT,   /* also numbers, and yes or no */
+    FIELD_COUNT,  /* to the right; "10,000+" where a `capped` beside it says so */
+    FIELD_NUMBER, /* "-" for 0, which is none, or the default */
+    FIELD_AGE,    /* milliseconds: "3s"; "-" for 0 */
+    FIELD_SINCE,  /* milliseconds since 1970: how long ago */
+    FIELD_HASH,   /* its beginning, in tables */
+    FIELD_VALUE,  /* any JSON; its beginning, in tables */
+    FIELD_NAMES,  /* a list of texts, or of objects with name and version */
+    FIELD_PAIRS,  /* an object: "k=v, k=v" */
 } FieldKind;
 
 typedef struct Field {

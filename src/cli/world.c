@@ -29,7 +29,7 @@ static const Field world_fields[] = {
     {"oldest", "inbox.age_ms", FIELD_AGE},
     {"holder", "holder", FIELD_TEXT},
     {"assigned", "assigned", FIELD_TEXT},
-    {"pin", "pin", FIELD_TEXT},
+    {"pin", "pin", FIELD_NUMBER},
     {"tags", "tags", FIELD_PAIRS},
     {0},
 };

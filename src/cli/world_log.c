@@ -37,13 +37,14 @@ static int append_word(Buf *out, const char *word)
     return rc == SAP_OK && word != NULL ? format_shown(out, slice_from_str(word), false) : rc;
 }
 
-/* Appends " JSON"; nothing for NULL. */
+/* Appends " JSON"; nothing for NULL and null. */
 static int append_json(Buf *out, const json_t *value)
 {
     Buf text = {0};
-    int rc = value != NULL ? json_write(&text, value) : SAP_OK;
+    bool any = value != NULL && !json_is_null(value);
+    int rc = any ? json_write(&text, value) : SAP_OK;
 
-    if (value != NULL && rc == SAP_OK) {
+    if (any && rc == SAP_OK) {
         rc = buf_append_u8(out, ' ');
         rc = rc == SAP_OK ? format_shown(out, (Slice){text.data, text.len}, false) : rc;
     }
@@ -65,12 +66,14 @@ static int append_change(Buf *out, const json_t *change)
     int rc = buf_append_str(out, value != NULL ? "          put  " : "          del  ");
 
     rc = rc == SAP_OK ? append_key(out, json_object_get(change, "key")) : rc;
-    rc = rc == SAP_OK && value != NULL ? buf_append_str(out, " =") : rc;
+    if (rc == SAP_OK && value != NULL) {
+        rc = buf_append_str(out, json_is_null(value) ? " = null" : " =");
+    }
     rc = rc == SAP_OK ? append_json(out, value) : rc;
     return rc == SAP_OK ? buf_append_u8(out, '\n') : rc;
 }
 
-/* KIND REF, and whatever else the intent has but its hash. */
+/* KIND REF PARAMS, or whatever else the intent has but its hash. */
 static int append_intent(Buf *out, const json_t *intent)
 {
     int rc = buf_append_str(out, "          do  ");
@@ -81,7 +84,9 @@ static int append_intent(Buf *out, const json_t *intent)
     (void)json_object_del(rest, "kind");
     (void)json_object_del(rest, "ref");
     (void)json_object_del(rest, "hash");
-    rc = rc == SAP_OK && json_object_size(rest) > 0 ? append_json(out, rest) : rc;
+    const json_t *params = json_object_get(rest, "params");
+    bool alone = params != NULL && json_object_size(rest) == 1;
+    rc = rc == SAP_OK && json_object_size(rest) > 0 ? append_json(out, alone ? params : rest) : rc;
     json_decref(rest);
     return rc == SAP_OK ? buf_append_u8(out, '\n') : rc;
 }
@@ -103,7 +108,8 @@ static int append_event(Buf *out, const json_t *entry)
         rc = append_word(out, kind);
     }
     for (size_t i = 0; i < sizeof words / sizeof words[0] && rc == SAP_OK; i++) {
-        rc = append_word(out, show_text(event, words[i], NULL));
+        const char *word = show_text(event, words[i], "");
+        rc = append_word(out, strcmp(word, type) != 0 ? word : NULL);
     }
     rc = rc == SAP_OK ? append_json(out, json_object_get(event, "body")) : rc;
     return rc == SAP_OK ? buf_append_u8(out, '\n') : rc;

@@ -25,13 +25,14 @@ def effect(ref):
 
 LETTERS = [{"world": "hello", "id": f"{n}-00{n}a", "step": n, "seq": f"00{n}a", "name": "refuse", "item_id": f"m{n}",
             "error": "no", "attempts": 1, "time_ms": 1, "body": {"n": n}} for n in (7, 8)]
-TIMER = {"world": "hello", "hash": "ab" * 32, "ref": "remind", "at_ms": 1, "in_ms": 300000, "step": 4, "body": None}
+TIMERS = [{"world": "hello", "hash": digits * 32, "ref": ref, "at_ms": 1, "in_ms": 300000, "step": 4, "body": None}
+          for digits, ref in (("ab", "remind"), ("cd", "close"))]
 ENTRIES = [{"step": n, "time_ms": 1700000000000 + n, "kind": "item", "epoch": 1,
             "event": {"type": "message", "name": "add", "id": f"m{n}", "body": {"n": n}},
             "changes": [{"key": "n", "value": n}, {"key": {"b64": "/w=="}}],
             "intents": [{"kind": "task", "ref": "charge", "hash": "cd" * 32}], "state_sum": "00"} for n in (1, 2, 3)]
 LETTERS_POSTED = {"count": 2, "items": [{"world": "hello", "id": letter["id"]} for letter in LETTERS]}
-EFFECTS = [effect("pay"), effect("refund")]
+EFFECTS = [effect(ref) for ref in ("pay", "refund", "tip", "ship")]
 
 
 def error(status, code, message, **more):
@@ -83,7 +84,7 @@ ROUTES = [
     ("GET", "/v1/effects", items(*EFFECTS)),
     ("GET", "/v1/effects/([^/]+)", lambda r: (200, next(e for e in EFFECTS if e["hash"] == r.args[0]))),
     ("POST", "/v1/effects/[^/]+/(?:retry|cancel|receipt)", (200, {})),
-    ("GET", "/v1/timers", items(TIMER)),
+    ("GET", "/v1/timers", items(*TIMERS)),
     ("POST", "/v1/timers/[^/]+/cancel", (200, {})),
     ("GET", "/v1/leases", items({"world": "hello", "holder": "w1", "epoch": 1, "left_ms": 4000, "alive": True,
                                  "unclean": False})),
