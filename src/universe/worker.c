@@ -729,12 +729,14 @@ HotWorld *worker_oldest_idle(const SapWorker *worker)
                            now_ns > worker->max_idle_ns ? now_ns - worker->max_idle_ns : 0);
 }
 
-/* Worlds that were not used for long, or for which there is no more memory, are given back. */
-static int give_back_idle(SapWorker *worker)
+/* Worlds that were not used for long, or for which there is no more memory, are given back: some in a step, and
+ * steps follow one another until none is left. */
+static int give_back_idle(SapWorker *worker, bool *busy_out)
 {
     uint64_t now_ns = clock_boot_ns(worker->universe->clock);
     int rc = SAP_OK;
-    for (int i = 0; rc == SAP_OK && i < GIVEN_BACK_AT_ONCE; i++) {
+    int given = 0;
+    for (; rc == SAP_OK && given < GIVEN_BACK_AT_ONCE; given++) {
         HotWorld *world = worker_oldest_idle(worker);
         bool large = worker->hot.memory > worker->max_memory && worker->hot.count > 1;
         if (world == NULL || !(large || now_ns - world->used_ns >= worker->max_idle_ns)) {
@@ -742,6 +744,7 @@ static int give_back_idle(SapWorker *worker)
         }
         rc = worker_give_back(worker, world);
     }
+    *busy_out = *busy_out || (rc == SAP_OK && given == GIVEN_BACK_AT_ONCE);
     gauge_set(meters_of(worker)->hot, worker->hot.count);
     gauge_set(meters_of(worker)->memory, (int64_t)worker->hot.memory);
     return rc;
@@ -835,7 +838,7 @@ static int step_worlds(SapWorker *worker, bool *busy_out)
     }
     rc = rc == SAP_OK ? attend_all(worker) : rc;
     rc = rc == SAP_OK && !*busy_out ? batch_settle(worker) : rc;
-    rc = rc == SAP_OK ? give_back_idle(worker) : rc;
+    rc = rc == SAP_OK ? give_back_idle(worker, busy_out) : rc;
     return rc == SAP_OK ? modules : rc; /* worlds do not wait for those that nobody needs yet */
 }
 
