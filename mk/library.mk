@@ -52,9 +52,10 @@ SYMBOL_LIBRARIES := build/libsapling.so build/libsapling.a
 RUNTIME_SYMBOL_LIBRARIES := build/libsapling-runtime.so build/libsapling-runtime.a
 SYMBOLS = NM='$(NM)' $(PYTHON) tools/symbols.py
 
-symbols-check: $(SYMBOL_LIBRARIES) $(RUNTIME_SYMBOL_LIBRARIES) ## Compare exported symbols with tools/exported-symbols*.txt
+symbols-check: $(SYMBOL_LIBRARIES) $(RUNTIME_SYMBOL_LIBRARIES) build/sapling ## Compare exported symbols with tools/exported-symbols*.txt
 	$(Q)$(SYMBOLS) check tools/exported-symbols.txt $(SYMBOL_LIBRARIES)
 	$(Q)$(SYMBOLS) check tools/exported-symbols-runtime.txt+tools/exported-symbols.txt $(RUNTIME_SYMBOL_LIBRARIES)
+	$(Q)$(SYMBOLS) clash build/sapling
 
 symbols-update: $(SYMBOL_LIBRARIES) $(RUNTIME_SYMBOL_LIBRARIES) ## Rewrite tools/exported-symbols*.txt from the build
 	$(Q)$(SYMBOLS) update tools/exported-symbols.txt $(SYMBOL_LIBRARIES)

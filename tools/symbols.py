@@ -2,20 +2,32 @@
 """Compare the symbols that a library exports with a checked-in list, or rewrite the list.
 
 Usage: symbols.py check|update LIST[+OTHER] LIBRARY.so LIBRARY.a
+       symbols.py clash PROGRAM
 
 Both libraries must define exactly the names of LIST and OTHER: the shared one as dynamic symbols, the
 static one as global symbols. Only LIST is rewritten, with the names that are not in OTHER.
+
+A PROGRAM must not have a function with the name of one of its shared libraries' functions: its other parts
+would call that in place of the library's.
 """
 import os
+import re
 import subprocess
 import sys
 
 
-def defined(library):
-    options = ["-D"] if library.endswith(".so") else ["-g"]
-    command = [os.environ.get("NM", "nm"), *options, "--defined-only", "--format=posix", library]
+def names_in(path, *options):
+    command = [os.environ.get("NM", "nm"), *options, "--defined-only", "--format=posix", path]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return {line.split()[0] for line in text.splitlines() if len(line.split()) >= 2}
+
+
+def dynamic(library):
+    return names_in(library, "-D")
+
+
+def defined(path):
+    return dynamic(path) if path.endswith(".so") else names_in(path, "-g")
 
 
 def read_list(path):
@@ -26,7 +38,27 @@ def read_list(path):
         return set()
 
 
+def libraries_of(program):
+    text = subprocess.run(["ldd", program], check=True, capture_output=True, text=True).stdout
+    return [path for path in re.findall(r"=> (/\S+)", text) if not re.search(r"/(libc|libm|ld-\S+)\.so", path)]
+
+
+def clash(program):
+    own = names_in(program)
+    bad = False
+    libraries = libraries_of(program)
+    for library in libraries:
+        for name in sorted(own & {name.partition("@")[0] for name in dynamic(library)} - {"_init", "_fini"}):
+            print(f"{program}: {name} is a function of {library} too")
+            bad = True
+    if not bad:
+        print(f"{program}: no name of its {len(libraries)} libraries")
+    return 1 if bad else 0
+
+
 def main():
+    if len(sys.argv) == 3 and sys.argv[1] == "clash":
+        return clash(sys.argv[2])
     if len(sys.argv) != 5 or sys.argv[1] not in ("check", "update"):
         print(__doc__.strip(), file=sys.stderr)
         return 2
