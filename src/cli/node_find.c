@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/assert.h"
 #include "common/fd.h"
 
 #define MACHINE_NODES "/run/sapling/nodes"
@@ -294,6 +295,7 @@ int node_find(const Call *call, NodePlace *place_out)
     int code = named != NULL ? find_by_name(call, named, &place) : find_usual(call, &place);
 
     if (code == EXIT_DONE && token_file != NULL) {
+        SAP_ASSERT(place.address != NULL);
         free(place.token_file);
         place.token_file = strdup(token_file);
         if (strchr(place.address, '/') == NULL) {

@@ -27,7 +27,7 @@ const char *show_age(int64_t ms, char text[UI_TEXT])
     size_t i = 0;
 
     if (ms < 1000) {
-        (void)snprintf(text, UI_TEXT, "%.1fs", ms < 0 ? 0.0 : (double)(ms / 100) / 10);
+        (void)snprintf(text, UI_TEXT, "0.%" PRId64 "s", ms < 0 ? 0 : ms / 100);
         return text;
     }
     while (ms < units[i].ms) {
@@ -310,6 +310,7 @@ static char *page_path(const char *path, uint64_t most, const char *after)
 {
     char number[UI_TEXT];
 
+    SAP_ASSERT(path != NULL);
     if (path[0] == SHOW_WHOLE[0]) {
         return strdup(path + 1);
     }
