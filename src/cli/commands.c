@@ -4,7 +4,6 @@
 #include "cli/command.h"
 #include "cli/db.h"
 #include "cli/help.h"
-#include "cli/node.h"
 #include "cli/queue.h"
 #include "cli/simulate.h"
 #include "cli/store.h"
@@ -232,23 +231,6 @@ static const Option simulate_options[] = {
     {OPTION_TRACE, 0, "trace", NULL, NULL, false, "print every step, call and fault"},
     NO_MORE,
 };
-/* The keys of a node's configuration (node/config.h). */
-#define NODE_OPTION(id, name, type, value, choices, most, otherwise, common, help) \
-    {OPTION_NODE_FIRST + CONFIG_##id, 0, name, value, NULL, common, help},
-#define CONFIG_OPTION                                                                          \
-    {                                                                                          \
-        OPTION_CONFIG, 'c', "config", "FILE", NULL, false, "settings; not ./sapling-node.conf" \
-    }
-static const Option up_options[] = {
-    {OPTION_DETACH, 'd', "detach", NULL, NULL, true,
-     "return when the node is up; its log goes to DIR/node.log"},
-    CONFIG_KEYS(NODE_OPTION) CONFIG_OPTION,
-    NO_MORE,
-};
-static const Option config_show_options[] = {
-    CONFIG_KEYS(NODE_OPTION) CONFIG_OPTION,
-    NO_MORE,
-};
 static const Option help_options[] = {
     {OPTION_MAN, 0, "man", NULL, NULL, false, "the man page"},
     NO_MORE,
@@ -256,35 +238,6 @@ static const Option help_options[] = {
 static const Option completion_options[] = {NO_MORE};
 
 const Command file_commands[] = {
-    {NULL,
-     "up",
-     "Nodes",
-     "run worlds: a node in this process, until a signal ends it",
-     "",
-     0,
-     0,
-     up_options,
-     {"sapling up --listen 127.0.0.1:7300 --detach", "kill $(cat sapling-data/node.pid)"},
-     "  Prints where its data is and what to try. SIGTERM, SIGINT and SIGHUP stop it within 5 s, a second one\n"
-     "  at once; after a kill it goes on from what is on disk, and says what it found. Each option can be\n"
-     "  given as SAPLING_NODE_NAME in the environment, or as a line NAME = VALUE in ./sapling-node.conf or\n"
-     "  /etc/sapling-node.conf too; the first of these counts: sapling config show. Exit code 4: the\n"
-     "  directory or the address is in use, or the data is of a newer sapling.\n",
-     {EXIT_NOT_FOUND, EXIT_CONFLICT, EXIT_CORRUPT},
-     up_verb},
-    {"config",
-     "show",
-     "Nodes",
-     "show the settings of a node, and where each comes from",
-     "",
-     0,
-     0,
-     config_show_options,
-     {"sapling config show", "SAPLING_NODE_LISTEN=127.0.0.1:7300 sapling config show --json"},
-     "  Of a node that would be started here and now. An unknown name in a file, or in a variable that\n"
-     "  begins with SAPLING_NODE_, is an error. Tokens are no settings: they are read from files.\n",
-     {EXIT_NOT_FOUND},
-     config_show_verb},
     {"db",
      "put",
      "Change rows",

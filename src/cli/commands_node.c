@@ -1,7 +1,8 @@
-/* commands_node.c - the first part of the table of commands: what talks to a node. See command.h.
+/* commands_node.c - the first part of the table of commands: what runs nodes, or talks to one. See command.h.
  *
  * Every example is run by a test, in order of the table, in one directory with the program hello.py. */
 #include "cli/command.h"
+#include "cli/node.h"
 #include "cli/node_commands.h"
 
 enum { MANY = 1 << 20 };
@@ -174,7 +175,53 @@ static const Option token_create_options[] = {
 /* What a command that asks a node may end with, besides 0, 1 and 2. */
 #define NODE_EXITS EXIT_NOT_FOUND, EXIT_CONFLICT, EXIT_NO_NODE, EXIT_TIMED_OUT, EXIT_INTERRUPTED
 
+/* The keys of a node's configuration (node/config.h). */
+#define NODE_OPTION(id, name, type, value, choices, most, otherwise, common, help) \
+    {OPTION_NODE_FIRST + CONFIG_##id, 0, name, value, NULL, common, help},
+#define CONFIG_OPTION                                                                          \
+    {                                                                                          \
+        OPTION_CONFIG, 'c', "config", "FILE", NULL, false, "settings; not ./sapling-node.conf" \
+    }
+static const Option up_options[] = {
+    {OPTION_DETACH, 'd', "detach", NULL, NULL, true,
+     "return when the node is up; its log goes to DIR/node.log"},
+    CONFIG_KEYS(NODE_OPTION) CONFIG_OPTION,
+    {OPTION_NONE, 0, NULL, NULL, NULL, false, NULL},
+};
+static const Option config_show_options[] = {
+    CONFIG_KEYS(NODE_OPTION) CONFIG_OPTION,
+    {OPTION_NONE, 0, NULL, NULL, NULL, false, NULL},
+};
 const Command node_commands[] = {
+    {NULL,
+     "up",
+     "A node",
+     "run worlds: a node in this process, until a signal ends it",
+     "",
+     0,
+     0,
+     up_options,
+     {"sapling up --detach --data shop --listen none", "kill $(cat shop/node.pid)"},
+     "  Prints where its data is and what to try. SIGTERM, SIGINT and SIGHUP stop it within 5 s, a second\n"
+     "  one at once; after a kill it goes on from what is on disk, and says what it found. Options can be\n"
+     "  given as SAPLING_NODE_NAME in the environment, or as a line NAME = VALUE in ./sapling-node.conf or\n"
+     "  /etc/sapling-node.conf too; the first of these counts: sapling config show. Exit code 4: the\n"
+     "  directory or the address is in use, or the data is of a newer sapling.\n",
+     {EXIT_NOT_FOUND, EXIT_CONFLICT, EXIT_CORRUPT},
+     up_verb},
+    {"config",
+     "show",
+     "A node",
+     "show the settings of a node, and where each comes from",
+     "",
+     0,
+     0,
+     config_show_options,
+     {"sapling config show", "SAPLING_NODE_LISTEN=127.0.0.1:7300 sapling config show --json"},
+     "  Of a node that would be started here and now. An unknown name in a file, or in a variable that\n"
+     "  begins with SAPLING_NODE_, is an error. Tokens are no settings: they are read from files.\n",
+     {EXIT_NOT_FOUND},
+     config_show_verb},
     {NULL,
      "status",
      "A node",

@@ -85,7 +85,7 @@ static const Group *group_of(const char *name)
 }
 
 /* Those of the bare command. */
-static const char *const first_ten[] = {"status",    "world send", "world show", "world list",
+static const char *const first_ten[] = {"up",        "status",     "world send", "world show",
                                         "world log", "queue push", "queue pop",  "db put",
                                         "db scan",   "db backup"};
 

@@ -17,6 +17,8 @@
 
 enum { CHECK_NS = 1000000000, TIME_TEXT = 32 };
 
+#define EXAMPLE "examples/worlds/hello.py" /* in the source tree */
+
 /* What a call of the command runs. */
 typedef struct Up {
     const Call *call;
@@ -135,8 +137,14 @@ static void print_started(const NodeInfo *info)
     (void)printf("  data     %s\n", info->data);
     (void)printf("  worlds   %s\n", info->store);
     print_recovery(info);
-    (void)printf("\nTry:\n  %s config show\n  curl --unix-socket %s http://localhost/v1/status\n",
-                 own_name(), info->socket);
+    const char *own = own_name();
+    (void)puts("\nTry:");
+    if (access(EXAMPLE, X_OK) == 0) {
+        (void)printf("  %s world send hello '{\"n\":1}' --module ./" EXAMPLE " --wait\n", own);
+    } else {
+        (void)printf("  %s status\n", own);
+    }
+    (void)printf("  curl --unix-socket %s http://localhost/v1/status\n", info->socket);
 }
 
 static int print_json(const Call *call, const NodeInfo *info)

@@ -31,7 +31,9 @@
     X(SOCKET_GROUP, "socket-group", TEXT, "GROUP", NULL, 0, "", false,                           \
       "this group of users may use the socket; without it the node's own user")                  \
     X(MODULES_ALLOW, "modules-allow", TEXT, "FILE", NULL, 0, "", false,                          \
-      "programs that tokens may register, one a line; DIR/modules.allow if not given")           \
+      "programs that tokens may register, one a line; or DIR/modules.allow")                     \
+    X(SECRETS, "secrets", TEXT, "FILE", NULL, 0, "", false,                                      \
+      "values that http.request may use and nobody reads; or DIR/secrets.json")                  \
     X(WORKER, "worker", TEXT, "NAME", NULL, 0, "", false,                                        \
       "this node's name among workers; one is made at the first start")                          \
     X(HANDLERS, "handlers", NUMBER, "N", NULL, 1024, "128", false,                               \

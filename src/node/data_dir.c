@@ -292,31 +292,6 @@ static int lock_directory(DataDir *dir, NodeError *error)
 
 /* ---- What is made at the first start --------------------------------------------------------- */
 
-static int make_token(const DataDir *dir, NodeError *error)
-{
-    char path[DATA_PATH_MAX];
-    char token[2 * DATA_TOKEN_BYTES + 2];
-    struct stat info;
-    data_dir_file(dir, "token", path);
-    if (stat(path, &info) == 0) {
-        return (info.st_mode & 077) == 0
-                   ? SAP_OK
-                   : node_error_set(error, SAP_INVALID,
-                                    "chmod 600 it; if others had a look, remove it: "
-                                    "the next start makes another",
-                                    "%s can be read by other users", path);
-    }
-    if (errno != ENOENT) {
-        return fail_errno(error, "cannot read", path);
-    }
-    if (random_fill(NULL, token, DATA_TOKEN_BYTES) != SAP_OK) {
-        return node_error_set(error, SAP_IO, "", "the system gives no random bytes for %s", path);
-    }
-    spell_hex(token, DATA_TOKEN_BYTES);
-    strcat(token, "\n");
-    return write_in(dir, "token", token, error);
-}
-
 /* Two nodes of a store must not have the same name: the host's and some random digits. */
 static int name_worker(DataDir *dir, NodeError *error)
 {
@@ -373,7 +348,6 @@ int data_dir_open(const char *path, DataDir **dir_out, NodeError *error)
     rc = rc == SAP_OK ? lock_directory(dir, error) : rc;
     rc = rc == SAP_OK ? check_format(dir, error) : rc;
     rc = rc == SAP_OK ? read_left(dir, error) : rc;
-    rc = rc == SAP_OK ? make_token(dir, error) : rc;
     rc = rc == SAP_OK ? name_worker(dir, error) : rc;
     if (rc != SAP_OK) {
         data_dir_close(dir, false);

@@ -3,7 +3,7 @@
  *   format       "sapling data 1": a newer one is refused
  *   lock         locked by the node that runs on it; its text is the pid
  *   worker       the node's name among workers, the same at every start
- *   token        the admin token: 64 hexadecimal digits, mode 0600
+ *   token        the admin token, mode 0600; tokens: all of them (tokens.h)
  *   node.pid     the pid, for other programs, while a node runs
  *   node.json    {"pid","started_ms","address","socket"}, while a node runs; after one that was killed it is
  *                still there, which is how the next one knows
@@ -21,7 +21,7 @@
 
 #include "node/node_error.h"
 
-enum { DATA_FORMAT = 1, DATA_PATH_MAX = 4096, DATA_NAME_MAX = 128, DATA_TOKEN_BYTES = 32 };
+enum { DATA_FORMAT = 1, DATA_PATH_MAX = 4096, DATA_NAME_MAX = 128 };
 
 typedef struct DataDir DataDir;
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/clock.h"
@@ -12,11 +13,15 @@
 #include "sapling/error.h"
 #include "store/pg_url.h"
 
-#define SECOND_NS UINT64_C(1000000000)
-#define STOP_NS   (4 * SECOND_NS) /* for handlers; callers that wait end before */
+#define KILLED_NS      (3 * SECOND_NS)
+#define KILLED_LOOK_NS 20000000
+#define SECOND_NS      UINT64_C(1000000000)
+#define STOP_NS        (4 * SECOND_NS) /* for handlers; callers that wait end before */
 #define FIRST_TRY_NS \
     (SECOND_NS / 2) /* after the store has failed; then twice as long each time, up to */
 #define LONGEST_TRY_NS (30 * SECOND_NS)
+
+enum { ADDRESS_MAX = 256 };
 
 struct Node {
     const Config *config;
@@ -31,6 +36,7 @@ struct Node {
     uint64_t started_ms;
     char store[DATA_PATH_MAX + 16];
     char shown[PG_SHOWN_MAX];
+    char address[ADDRESS_MAX]; /* "": the socket alone */
     char socket[DATA_PATH_MAX];
     char token[DATA_PATH_MAX];
 };
@@ -72,6 +78,33 @@ static void log_start(const Node *node)
     }
 }
 
+/* What a process that was killed had open may be closed a moment after it has left the list of processes. */
+static int open_service(Node *node, NodeError *error)
+{
+    uint64_t begin_ns = clock_mono_ns(NULL);
+    const struct timespec pause = {.tv_nsec = KILLED_LOOK_NS};
+    int rc = service_open(&node->options, &node->service, error);
+    while (rc == SAP_BUSY && data_dir_left(node->dir).unclean &&
+           clock_mono_ns(NULL) - begin_ns < KILLED_NS) {
+        (void)nanosleep(&pause, NULL);
+        rc = service_open(&node->options, &node->service, error);
+    }
+    return rc;
+}
+
+/* Where it is found from now on. */
+static int note_running(Node *node, NodeError *error)
+{
+    const char *address = service_address(node->service);
+    (void)snprintf(node->address, sizeof node->address, "%s", address != NULL ? address : "");
+    RegistryEntry entry = {address, node->socket, node->token, data_dir_path(node->dir)};
+    int rc = data_dir_note_running(node->dir, address, node->started_ms, error);
+    if (rc == SAP_OK) {
+        (void)registry_add(&entry); /* without its files commands need --node */
+    }
+    return rc;
+}
+
 int node_start(const Config *config, DataDir *dir, const Log *log, Node **node_out,
                NodeError *error)
 {
@@ -92,23 +125,21 @@ int node_start(const Config *config, DataDir *dir, const Log *log, Node **node_o
         .data = data_dir_path(dir),
         .worker = worker[0] != '\0' ? worker : data_dir_worker(dir),
         .store = node->store,
+        .shown = node->shown,
         .log = log,
         .started_ms = node->started_ms,
     };
-    rc = rc == SAP_OK ? service_open(&node->options, &node->service, error) : rc;
+    rc = rc == SAP_OK ? open_service(node, error) : rc;
     if (rc != SAP_OK) {
         free(node);
         return rc;
     }
     node->recovery = *service_recovery(node->service);
-    NodeInfo info = node_info(node);
-    rc = data_dir_note_running(dir, info.address, node->started_ms, error);
+    rc = note_running(node, error);
     if (rc != SAP_OK) {
         (void)node_stop(node);
         return rc;
     }
-    RegistryEntry entry = {info.address, node->socket, node->token, info.data};
-    (void)registry_add(&entry); /* without them commands need --node */
     log_start(node);
     *node_out = node;
     return SAP_OK;
@@ -117,7 +148,7 @@ int node_start(const Config *config, DataDir *dir, const Log *log, Node **node_o
 NodeInfo node_info(const Node *node)
 {
     return (NodeInfo){
-        .address = NULL,
+        .address = node->address[0] != '\0' ? node->address : NULL,
         .socket = node->socket,
         .data = data_dir_path(node->dir),
         .store = node->shown,
@@ -162,6 +193,7 @@ static void open_again(Node *node)
         return;
     }
     node->pause_ns = 0;
+    (void)note_running(node, &error); /* the port may be another, where any was asked for */
     const Recovery *found = service_recovery(node->service);
     LOG_EVENT(node->log, LOG_LEVEL_WARN, "node.reopened", LOG_U64("worlds", found->worlds),
               LOG_U64("calls", found->calls), LOG_U64("timers", found->timers));
@@ -171,6 +203,9 @@ void node_check(Node *node)
 {
     if (node->service != NULL && (node->closing || service_code(node->service) != SAP_OK)) {
         close_failed(node);
+    }
+    if (node->service != NULL && !node->closing) {
+        service_tidy(node->service);
     }
     if (node->service == NULL && clock_mono_ns(NULL) >= node->try_at_ns) {
         open_again(node);

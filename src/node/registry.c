@@ -30,7 +30,7 @@ size_t registry_dirs(char dirs[REGISTRY_DIRS][REGISTRY_PATH_MAX])
         len = snprintf(dirs[0], REGISTRY_PATH_MAX, "%s/.local/state/sapling/nodes", home);
     }
     count += len > 0 && len < REGISTRY_PATH_MAX - FILE_NAME_MAX;
-    if (geteuid() == 0) {
+    if (geteuid() == 0 && state == NULL) {
         (void)snprintf(dirs[count++], REGISTRY_PATH_MAX, "/run/sapling/nodes");
     }
     return count;

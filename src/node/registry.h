@@ -1,7 +1,7 @@
 /* registry.h - files by which commands find the nodes of this machine, wherever their data is.
  *
- * A node writes ADDRESS.json (mode 0600) into a directory of its user, and one that runs as root into one of
- * the machine too:
+ * A node writes ADDRESS.json (mode 0600) into a directory of its user, and one that runs as root, and has not
+ * been given another, into one of the machine too:
  *
  *   $XDG_STATE_HOME/sapling/nodes, or ~/.local/state/sapling/nodes
  *   /run/sapling/nodes

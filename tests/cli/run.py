@@ -19,13 +19,15 @@ import node_test
 import queue_test
 import simulate_test
 import store_test
+import up_test
 
 SLOW_SECONDS = 5
 
 
 def find(names):
     loader = unittest.defaultTestLoader
-    return [test for module in (command_test, habits_test, node_test, queue_test, simulate_test, store_test)
+    return [test for module in (command_test, habits_test, node_test, queue_test, simulate_test, store_test,
+                           up_test)
             for group in loader.loadTestsFromModule(module) for test in group
             if not names or any(name in test.id() for name in names)]
 

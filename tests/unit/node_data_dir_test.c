@@ -88,21 +88,17 @@ static void expect_refused(int rc, const char *message, const char *hint)
 
 START_TEST(the_first_start_makes_what_later_ones_find)
 {
-    char token[128];
     char worker[DATA_NAME_MAX + 1];
     DataDir *dir = open_dir();
     EXPECT(data_dir_left(dir).made && !data_dir_left(dir).unclean, "it was there");
     ck_assert_uint_eq(mode_of("."), 0700);
-    ck_assert_uint_eq(mode_of("token"), 0600);
+    ck_assert_uint_eq(mode_of("worker"), 0600);
     ck_assert_str_eq(get_text("format"), "sapling data 1\n");
-    (void)snprintf(token, sizeof token, "%s", get_text("token"));
-    ck_assert_uint_eq(strspn(token, "0123456789abcdef"), 2 * DATA_TOKEN_BYTES);
     (void)snprintf(worker, sizeof worker, "%s", data_dir_worker(dir));
     EXPECT(strlen(worker) > 7 && worker[strlen(worker) - 7] == '-', "the worker is %s", worker);
     data_dir_close(dir, true);
     dir = open_dir();
     EXPECT(!data_dir_left(dir).made && !data_dir_left(dir).unclean, "it was not");
-    ck_assert_str_eq(get_text("token"), token);
     ck_assert_str_eq(data_dir_worker(dir), worker);
     data_dir_close(dir, true);
     data_dir_close(NULL, true);
@@ -212,16 +208,6 @@ START_TEST(what_is_not_a_data_directory_is_left_as_it_was)
 }
 END_TEST
 
-START_TEST(a_token_that_others_can_read_is_refused)
-{
-    char path[FILES_PATH_MAX + 80];
-    data_dir_close(open_dir(), true);
-    path_of("token", path);
-    EXPECT_RC(chmod(path, 0644), 0);
-    expect_refused(SAP_INVALID, "can be read by other users", "chmod 600");
-}
-END_TEST
-
 START_TEST(a_node_is_found_by_its_address_until_it_stops)
 {
     char dirs[REGISTRY_DIRS][REGISTRY_PATH_MAX];
@@ -260,7 +246,6 @@ int main(void)
     tcase_add_test(test_case, a_second_node_is_refused_by_the_pid_of_the_first_and_a_kill_is_seen);
     tcase_add_test(test_case, a_newer_format_is_refused_and_both_are_named);
     tcase_add_test(test_case, what_is_not_a_data_directory_is_left_as_it_was);
-    tcase_add_test(test_case, a_token_that_others_can_read_is_refused);
     tcase_add_test(test_case, a_node_is_found_by_its_address_until_it_stops);
     suite_add_tcase(suite, test_case);
     return suite_run(suite);
