@@ -8,10 +8,11 @@
 #include <unistd.h>
 
 #include "node/api_list.h"
+#include "node/exec_program.h"
 
 #define MS_NS UINT64_C(1000000)
 
-enum { TIMEOUT_MOST_MS = 24 * 3600 * 1000 };
+enum { TIMEOUT_MOST_MS = 24 * 3600 * 1000, EXEC_LEN = sizeof EXEC_RUNNER - 1 };
 
 static const char *const state_names[] = {
     [SAP_MODULE_STATE_WHOLE] = "whole",
@@ -76,26 +77,6 @@ void api_modules_list(Call *call)
 
 /* ---- modules.allow --------------------------------------------------------------------------- */
 
-/* The next word of a command, and what follows it. */
-static Slice next_word(const char **at)
-{
-    *at += strspn(*at, " \t");
-    Slice word = {*at, strcspn(*at, " \t")};
-    *at += word.len;
-    return word;
-}
-
-static bool resolve_program(Slice word, char out[PATH_MAX])
-{
-    char path[PATH_MAX];
-    if (word.len == 0 || word.len >= sizeof path || ((const char *)word.data)[0] != '/') {
-        return false;
-    }
-    memcpy(path, word.data, word.len);
-    path[word.len] = 0;
-    return realpath(path, out) != NULL;
-}
-
 /* The file, and each directory on the way to it: who can write one of them can put another program there. */
 static bool is_safe_path(const char *path)
 {
@@ -118,33 +99,57 @@ static bool is_safe_path(const char *path)
     }
 }
 
-static bool same_command(const char *runner, const char *line)
+/* Every word that names a file is code: the program, and the script of an interpreter. */
+static bool files_are_safe(const ExecProgram *program)
+{
+    char path[PATH_MAX];
+    struct stat st;
+    for (uint32_t i = 0; i < program->argc; i++) {
+        bool is_file = program->argv[i][0] == '/' && realpath(program->argv[i], path) != NULL &&
+                       stat(path, &st) == 0 && S_ISREG(st.st_mode);
+        if (is_file ? !is_safe_path(path) : i == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The same program by its resolved path, and the same arguments. */
+static bool same_words(const ExecProgram *a, const ExecProgram *b)
 {
     char program[PATH_MAX];
     char allowed[PATH_MAX];
-    Slice a = next_word(&runner);
-    Slice b = next_word(&line);
-    if (!resolve_program(a, program) || !resolve_program(b, allowed) ||
-        strcmp(program, allowed) != 0 || !is_safe_path(program)) {
+    if (a->argc != b->argc || realpath(a->argv[0], program) == NULL ||
+        realpath(b->argv[0], allowed) == NULL || strcmp(program, allowed) != 0) {
         return false;
     }
-    do {
-        a = next_word(&runner);
-        b = next_word(&line);
-        if (a.len != b.len || memcmp(a.data, b.data, a.len) != 0) {
+    for (uint32_t i = 1; i < a->argc; i++) {
+        if (strcmp(a->argv[i], b->argv[i]) != 0) {
             return false;
         }
-    } while (a.len > 0);
+    }
     return true;
+}
+
+static bool same_command(const char *runner, const char *line)
+{
+    ExecError error;
+    ExecProgram wanted;
+    ExecProgram allowed = {.argc = 0};
+    bool same = exec_program_parse(runner, &wanted, &error) == SAP_OK &&
+                exec_program_parse(line, &allowed, &error) == SAP_OK &&
+                same_words(&wanted, &allowed) && files_are_safe(&wanted);
+    exec_program_release(&wanted);
+    exec_program_release(&allowed);
+    return same;
 }
 
 bool api_runner_allowed(const char *runner, const char *const *lines, size_t count)
 {
-    static const char exec[] = "exec:";
     for (size_t i = 0; i < count; i++) {
-        bool is_exec = strncmp(runner, exec, sizeof exec - 1) == 0 &&
-                       strncmp(lines[i], exec, sizeof exec - 1) == 0;
-        if (is_exec ? same_command(runner + sizeof exec - 1, lines[i] + sizeof exec - 1)
+        bool is_exec = strncmp(runner, EXEC_RUNNER, EXEC_LEN) == 0 &&
+                       strncmp(lines[i], EXEC_RUNNER, EXEC_LEN) == 0;
+        if (is_exec ? same_command(runner + EXEC_LEN, lines[i] + EXEC_LEN)
                     : strcmp(runner, lines[i]) == 0) {
             return true;
         }
@@ -212,7 +217,8 @@ static bool read_module(Call *call, SapModule *module, char **settings_out)
 static bool check_allowed(Call *call, const char *runner)
 {
     const HttpOptions *options = &call->api->options;
-    bool is_local = strncmp(runner, "exec:", 5) == 0 || strncmp(runner, "native:", 7) == 0;
+    bool is_local = strncmp(runner, EXEC_RUNNER, EXEC_LEN) == 0 ||
+                    strncmp(runner, NATIVE_RUNNER, sizeof NATIVE_RUNNER - 1) == 0;
     if (call->caller.socket || !is_local ||
         api_runner_allowed(runner, options->modules_allow, options->modules_allow_count)) {
         return true;

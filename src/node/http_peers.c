@@ -82,6 +82,7 @@ int peers_start(Counter *cut, Peers **peers_out)
     if (pthread_create(&peers->thread, NULL, watch_peers, peers) != 0) {
         goto destroy_cond;
     }
+    (void)pthread_setname_np(peers->thread, "http-peers");
     *peers_out = peers;
     return SAP_OK;
 

@@ -131,19 +131,21 @@ bool pool_give(Pool *pool, PoolQueue number, Call *call)
                     : call_fail(call, API_BUSY, "too many requests wait: try again in a second");
 }
 
-static int start_threads(CallQueue *queue, void *(*run)(void *), uint32_t count)
+static int start_threads(CallQueue *queue, void *(*run)(void *), uint32_t count, const char *name)
 {
     Pool *pool = queue->pool;
     for (uint32_t i = 0; i < count; i++) {
         if (pthread_create(&pool->threads[pool->thread_count], NULL, run, queue) != 0) {
             return SAP_NOMEM;
         }
+        (void)pthread_setname_np(pool->threads[pool->thread_count], name);
         pool->thread_count++;
     }
     return SAP_OK;
 }
 
-static int start_queue(Pool *pool, uint32_t most, void *(*run)(void *), uint32_t threads)
+static int start_queue(Pool *pool, uint32_t most, void *(*run)(void *), uint32_t threads,
+                       const char *name)
 {
     CallQueue *queue = &pool->queues[pool->queue_count];
     queue->pool = pool;
@@ -152,7 +154,7 @@ static int start_queue(Pool *pool, uint32_t most, void *(*run)(void *), uint32_t
         return SAP_NOMEM;
     }
     pool->queue_count++;
-    return start_threads(queue, run, threads);
+    return start_threads(queue, run, threads, name);
 }
 
 int pool_start(Pool **pool_out)
@@ -165,9 +167,11 @@ int pool_start(Pool **pool_out)
         mem_free(MEM_COMMON, pool, sizeof *pool);
         return SAP_NOMEM;
     }
-    int rc = start_queue(pool, POOL_CALLS_MOST, run_calls, POOL_THREADS);
-    rc = rc == SAP_OK ? start_queue(pool, POOL_CALLS_MOST, run_calls, POOL_ASKERS) : rc;
-    rc = rc == SAP_OK ? start_queue(pool, POOL_SENDS_MOST, run_sends, POOL_SENDERS) : rc;
+    int rc = start_queue(pool, POOL_CALLS_MOST, run_calls, POOL_THREADS, "http-call");
+    rc = rc == SAP_OK ? start_queue(pool, POOL_CALLS_MOST, run_calls, POOL_ASKERS, "http-query")
+                      : rc;
+    rc = rc == SAP_OK ? start_queue(pool, POOL_SENDS_MOST, run_sends, POOL_SENDERS, "http-send")
+                      : rc;
     if (rc != SAP_OK) {
         pool_stop(pool);
         pool_free(pool);

@@ -216,6 +216,7 @@ int waits_start(SapUniverse *universe, const RowKey *prefix, WaitLook look, Wait
     if (pthread_create(&waits->thread, NULL, run_waits, waits) != 0) {
         goto destroy_cond;
     }
+    (void)pthread_setname_np(waits->thread, "http-wait");
     waits->has_thread = true;
     *waits_out = waits;
     return SAP_OK;

@@ -420,8 +420,16 @@ START_TEST(modules_allow_means_the_whole_command_by_its_resolved_path)
     const char *longer[] = {with_argument};
     ck_assert(api_runner_allowed(command, longer, 1));
     ck_assert(!api_runner_allowed(good, longer, 1));
+    (void)snprintf(command, sizeof command, "exec:%s '--all'", path);
+    ck_assert(api_runner_allowed(command, longer, 1));
+    (void)snprintf(command, sizeof command, "exec:%s '--all '", path);
+    ck_assert(!api_runner_allowed(command, longer, 1));
+    (void)snprintf(command, sizeof command, "exec:/bin/sh %s", path);
+    const char *script[] = {command};
+    ck_assert(api_runner_allowed(command, script, 1));
     ck_assert_int_eq(chmod(path, 0722), 0);
     ck_assert(!api_runner_allowed(good, lines, 1)); /* others can write it */
+    ck_assert(!api_runner_allowed(command, script, 1));
     ck_assert_int_eq(unlink(link_path), 0);
     ck_assert_int_eq(unlink(path), 0);
 }
@@ -544,7 +552,8 @@ START_TEST(bad_input_gets_the_right_status_and_says_what_to_do)
     }
     printf("bad input: %zu requests\n", count);
     json_t *world = http_bed_do(&bed, "GET", "/v1/worlds/w1", NULL, 200);
-    ck_assert_int_eq(json_integer_value(json_object_get(world, "step")), 1);
+    ck_assert_int_le(json_integer_value(json_object_get(world, "step")),
+                     1); /* the creation's alone */
     json_decref(world);
 }
 END_TEST
