@@ -41,6 +41,7 @@ struct Http {
     Listener *tcp; /* NULL: the socket only */
     Listener *local;
     char *socket_path;
+    bool has_rates;
 };
 
 /* ---- Addresses ------------------------------------------------------------------------------- */
@@ -225,6 +226,13 @@ static void share_connections(uint32_t wanted, uint32_t *tcp_out, uint32_t *loca
     *tcp_out = wanted != 0 && wanted < *tcp_out ? wanted : *tcp_out;
 }
 
+static int start_rates(Http *http, uint32_t per_s)
+{
+    int rc = rates_init(&http->shared.rates, per_s);
+    http->has_rates = rc == SAP_OK;
+    return rc;
+}
+
 static int start_parts(Http *http)
 {
     Api *api = &http->shared.api;
@@ -277,6 +285,7 @@ int http_start(const HttpOptions *options, Http **http_out, char *message, size_
         (void)snprintf(http->socket_path, path_size, "%s/node.sock", options->data);
         rc = find_group(options->socket_group, &http->shared.socket_group, message, message_size);
     }
+    rc = rc == SAP_OK ? start_rates(http, options->max_per_s) : rc;
     rc = rc == SAP_OK ? tokens_open(options->data, &http->shared.api.tokens, message, message_size)
                       : rc;
     rc = rc == SAP_OK ? start_parts(http) : rc;
@@ -335,6 +344,9 @@ void http_stop(Http *http)
     waits_free(api->results);
     pool_free(api->pool);
     tokens_close(api->tokens);
+    if (http->has_rates) {
+        rates_release(&http->shared.rates);
+    }
     free(http->socket_path);
     mem_free(MEM_COMMON, http, sizeof *http);
 }

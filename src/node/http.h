@@ -64,6 +64,7 @@ typedef struct HttpOptions {
     void *module_check_ctx;
     HttpDeadlines deadlines;
     uint32_t max_connections; /* over TCP; 0: what the limit of descriptors allows */
+    uint32_t max_per_s;       /* requests of a token in a second; 0: any number */
 } HttpOptions;
 
 /* Listens, and answers until http_stop(). The caller owns *http_out. On failure `message` says why, for a

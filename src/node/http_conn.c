@@ -266,6 +266,17 @@ static uint64_t announced_length(struct MHD_Connection *connection)
     return length == NULL ? 0 : strtoull(length, NULL, 10);
 }
 
+static bool check_rate(Request *request)
+{
+    Call *call = &request->call;
+    return call->caller.socket || !call->caller.known ||
+           rates_take(&request->listener->shared->rates, call->caller.id, call->start_ns) ||
+           call_fail(
+               call, API_BUSY,
+               "this token makes more than %u requests a second: wait a second, or send fewer",
+               call->api->options.max_per_s);
+}
+
 /* Decides by the headers. */
 static void check_request(Request *request, const char *method, uint64_t length)
 {
@@ -285,7 +296,7 @@ static void check_request(Request *request, const char *method, uint64_t length)
         (void)call_fail(call, API_STOPPING, "the node is stopping: try again when it is back");
         return;
     }
-    if (!call_read_query(call, request->query)) {
+    if (!check_rate(request) || !call_read_query(call, request->query)) {
         return;
     }
     size_t most = body_most(call);

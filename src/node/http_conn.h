@@ -9,6 +9,7 @@
 #include "node/api_call.h"
 #include "node/http_meters.h"
 #include "node/http_peers.h"
+#include "node/http_rate.h"
 
 typedef struct Listener Listener;
 
@@ -18,7 +19,8 @@ typedef struct HttpShared {
     Peers *peers;
     HttpMeters meters;
     HttpDeadlines deadlines; /* without zeros */
-    long socket_group;       /* -1: none */
+    Rates rates;
+    long socket_group; /* -1: none */
     SAP_ATOMIC(bool) stopping;
     SAP_ATOMIC(uint32_t) active; /* requests whose answer has not been taken */
 } HttpShared;

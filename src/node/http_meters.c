@@ -31,8 +31,7 @@ int http_meters_init(HttpMeters *meters, MetricsRegistry *registry)
         return SAP_OK;
     }
     MetricDesc connections = {.name = "sapling_http_connections", .help = "open connections"};
-    MetricDesc refused = {.name = "sapling_http_refused_total",
-                          .help = "requests without a route or a credential"};
+    MetricDesc refused = {.name = "sapling_http_refused_total", .help = "requests without a route"};
     MetricDesc active = {.name = "sapling_http_active",
                          .help = "requests that have no answer, or one that was not taken yet"};
     MetricDesc cut = {.name = "sapling_http_cut_total",

@@ -14,7 +14,7 @@ typedef struct HttpMeters {
     Gauge *connections;
     Gauge *active;    /* requests that have no answer, or one that was not taken yet */
     Counter *cut;     /* connections that were too slow */
-    Counter *refused; /* before a route was found, or for want of a credential */
+    Counter *refused; /* no route was found, or nobody may know whether there is one */
 } HttpMeters;
 
 /* registry NULL: nothing is counted. SAP_NOMEM. SAP_EXISTS: there is a server already. */

@@ -332,6 +332,33 @@ START_TEST(connections_over_tcp_do_not_take_those_of_the_socket)
 }
 END_TEST
 
+START_TEST(a_token_that_asks_too_often_is_told_to_wait_and_others_are_not)
+{
+    int refused = 0;
+    bed.options.max_per_s = 1;
+    http_bed_start_server(&bed);
+    HttpAsk often = {.token = bed.token};
+    for (int i = 0; i < 40; i++) {
+        HttpAnswer answer;
+        http_ask(&bed, &often, "GET", "/v1/tokens", NULL, &answer);
+        EXPECT(answer.status == 200 || answer.status == 429, "it answered %d", answer.status);
+        EXPECT(answer.status == 200 || strstr(answer.head, "Retry-After: 1") != NULL,
+               "it says when");
+        refused += answer.status == 429;
+        http_answer_free(&answer);
+        json_decref(http_bed_do(&bed, "GET", "/v1/tokens", NULL, 200));
+    }
+    ck_assert_int_gt(refused, 0);
+    json_t *json = http_bed_do(&bed, "POST", "/v1/tokens", "{\"scopes\":[\"read\"]}", 201);
+    HttpAsk other = {.token = json_string_value(json_object_get(json, "token"))};
+    HttpAnswer answer;
+    http_ask(&bed, &other, "GET", "/v1/leases", NULL, &answer);
+    ck_assert_int_eq(answer.status, 200);
+    http_answer_free(&answer);
+    json_decref(json);
+}
+END_TEST
+
 /* ---- Load and garbage ------------------------------------------------------------------------ */
 
 static SAP_ATOMIC(bool) load_is_over;
@@ -469,6 +496,7 @@ static Suite *make_suite(void)
     tcase_add_test(waits, who_sends_headers_or_a_body_too_slowly_is_cut_off);
     tcase_add_test(waits, who_waits_is_not_cut_off);
     tcase_add_test(waits, connections_over_tcp_do_not_take_those_of_the_socket);
+    tcase_add_test(waits, a_token_that_asks_too_often_is_told_to_wait_and_others_are_not);
     tcase_add_test(waits, load_goes_on_while_others_send_garbage);
     suite_add_tcase(suite, waits);
     return suite;
