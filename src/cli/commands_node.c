@@ -7,6 +7,10 @@
 
 enum { MANY = 1 << 20 };
 
+#define NO_MORE_OPTIONS                               \
+    {                                                 \
+        OPTION_NONE, 0, NULL, NULL, NULL, false, NULL \
+    }
 #define NODE_OPTIONS                                                   \
     {OPTION_ADDRESS,                                                   \
      0,                                                                \
@@ -29,9 +33,7 @@ enum { MANY = 1 << 20 };
          NULL,                                                         \
          false,                                                        \
          "how long an answer of the node may take; 30s if not given"}, \
-    {                                                                  \
-        OPTION_NONE, 0, NULL, NULL, NULL, false, NULL                  \
-    }
+        NO_MORE_OPTIONS
 #define YES_OPTION                                                                        \
     {                                                                                     \
         OPTION_YES, 'y', "yes", NULL, NULL, true, "do not ask; needed without a terminal" \
@@ -96,6 +98,12 @@ static const Option world_send_options[] = {
      "a text that goes with the message and with what follows from it"},
     RAW_OPTION,
     NODE_OPTIONS,
+};
+static const Option world_try_options[] = {
+    {OPTION_STATE, 0, "state", "HOW", "whole|ask", true,
+     "whole: it brings all of the state (the default); ask: that is asked for"},
+    {OPTION_TIMEOUT, 0, "timeout", "TIME", NULL, true, "how long the program may take; 10s"},
+    NO_MORE_OPTIONS,
 };
 static const Option world_query_options[] = {
     {OPTION_STRONG, 0, "strong", NULL, NULL, true, "not older than this call"},
@@ -331,6 +339,21 @@ const Command node_commands[] = {
      "  Its handler answers from the state as it is, beside its messages. Prints the answer as JSON.\n",
      {NODE_EXITS},
      world_query_verb},
+    {"world",
+     "try",
+     "Worlds",
+     "give a program one event, without a node, and show its answer",
+     "PROGRAM",
+     1,
+     1,
+     world_try_options,
+     {"echo '{\"type\":\"message\",\"body\":{\"n\":1}}' | sapling world try ./hello.py",
+      "echo '{\"type\":\"query\",\"state\":{\"total\":3}}' | sapling world try ./hello.py"},
+     "  PROGRAM is as --module has it. The event is an object on standard input, of which any field may\n"
+     "  be left out; `state` is the state before. What the program would do is printed as it answers a\n"
+     "  node. Nothing is kept.\n",
+     {EXIT_NOT_FOUND, EXIT_INTERRUPTED},
+     world_try_verb},
     {"world",
      "list",
      "Look into worlds",

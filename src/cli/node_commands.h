@@ -30,6 +30,9 @@ int world_send_verb(const Call *call);
 int world_query_verb(const Call *call);
 int world_result_verb(const Call *call);
 
+/* world_try.c, which needs no node */
+int world_try_verb(const Call *call);
+
 /* world_log.c */
 int world_log_verb(const Call *call);
 int world_state_verb(const Call *call);

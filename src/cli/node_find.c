@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +13,7 @@
 
 #include "common/assert.h"
 #include "common/fd.h"
-
-#define MACHINE_NODES "/run/sapling/nodes"
+#include "node/registry.h"
 
 enum { ENTRY_MOST = 65536, NODES_NAMED = 8 };
 
@@ -28,28 +26,6 @@ void node_place_release(NodePlace *place)
 }
 
 /* ---- What nodes leave behind ------------------------------------------------------------------- */
-
-/* The directory of this user's nodes; false: there is no home. */
-static bool own_nodes(char path[PATH_MAX])
-{
-    const char *state = getenv("XDG_STATE_HOME");
-    const char *home = getenv("HOME");
-    int len;
-
-    if (state != NULL && state[0] == '/') {
-        len = snprintf(path, PATH_MAX, "%s/sapling/nodes", state);
-    } else {
-        if (home == NULL || home[0] != '/') {
-            const struct passwd *user = getpwuid(geteuid());
-            home = user != NULL ? user->pw_dir : NULL;
-        }
-        if (home == NULL) {
-            return false;
-        }
-        len = snprintf(path, PATH_MAX, "%s/.local/state/sapling/nodes", home);
-    }
-    return len > 0 && len < PATH_MAX;
-}
 
 /* The text of a file of this user or of root; NULL: there is none that could be read. Caller frees. */
 static char *read_entry_text(const char *path, size_t *len_out)
@@ -183,12 +159,12 @@ static bool list_nodes(const char *directory, Nodes *nodes)
 /* The usual node, or the only one; an address nobody told of if there is none. */
 static int find_usual(const Call *call, NodePlace *place_out)
 {
-    char own[PATH_MAX];
-    const char *directories[] = {own_nodes(own) ? own : NULL, MACHINE_NODES};
+    char directories[REGISTRY_DIRS][REGISTRY_PATH_MAX];
+    size_t count = registry_dirs(directories);
     Nodes nodes = {0};
 
-    for (size_t i = 0; i < 2 && nodes.count == 0; i++) {
-        if (directories[i] != NULL && !list_nodes(directories[i], &nodes)) {
+    for (size_t i = 0; i < count && nodes.count == 0; i++) {
+        if (!list_nodes(directories[i], &nodes)) {
             node_place_release(&nodes.first);
             return ui_no_memory(call->ui);
         }
@@ -252,8 +228,8 @@ static int find_by_path(const Call *call, const char *path, NodePlace *place_out
 static int find_by_name(const Call *call, const char *named, NodePlace *place_out)
 {
     char address[NAME_MAX + 1];
-    char own[PATH_MAX];
-    const char *directories[] = {own_nodes(own) ? own : NULL, MACHINE_NODES};
+    char directories[REGISTRY_DIRS][REGISTRY_PATH_MAX];
+    size_t count = registry_dirs(directories);
 
     if (strchr(named, '/') != NULL) {
         return find_by_path(call, named, place_out);
@@ -264,9 +240,8 @@ static int find_by_name(const Call *call, const char *named, NodePlace *place_ou
                           ", or the path of its socket or data directory",
                           named);
     }
-    for (size_t i = 0; i < 2; i++) {
-        Entry entry =
-            directories[i] != NULL ? read_entry(directories[i], address, place_out) : ENTRY_NONE;
+    for (size_t i = 0; i < count; i++) {
+        Entry entry = read_entry(directories[i], address, place_out);
         if (entry != ENTRY_NONE) {
             return entry == ENTRY_LIVE ? EXIT_DONE : ui_no_memory(call->ui);
         }

@@ -1,9 +1,7 @@
 /* node_find.h - which node a command talks to, and how that node is reached.
  *
- * A node that runs leaves a file ADDRESS.json in $XDG_STATE_HOME/sapling/nodes (~/.local/state if that is
- * not set), one of root also in /run/sapling/nodes: its process, socket, token file and data directory. A
- * file whose process has ended, that is not a node's, or that another user wrote counts for nothing: its
- * token is never sent to whoever has the port now.
+ * A node that runs leaves a file that says how (node/registry.h). A file whose process has ended, that is not a
+ * node's, or that another user wrote counts for nothing: its token is never sent to whoever has the port now.
  *
  * --node or SAPLING_NODE names a node: HOST:PORT, a PORT of this machine, or, with a slash, a socket or a
  * data directory. Otherwise it is the one at NODE_ADDRESS, or the only one there is; nodes of this user come

@@ -1,6 +1,7 @@
 """The commands that talk to a node, against one that a script plays. Run by run.py."""
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -501,6 +502,23 @@ class Worlds(NodeCase):
             self.ok("world", "create", "w", "--module", text)
             self.assertEqual(self.node.requests[-2].body, {"runner": runner})
             self.assertEqual(self.node.requests[-1].body, {"world": "w", "module": module})
+
+    def test_a_program_is_tried_without_a_node(self):
+        shutil.copy(os.path.join(command_test.ROOT, "tests/cli/example_world.py"), self.path("hello.py"))
+        event = {"type": "message", "body": {"n": 2}, "state": {"total": 1}}
+        self.assertEqual(self.text("world", "try", "./hello.py", stdin=json.dumps(event)),
+                         '{"put":{"total":3},"reply":{"total":3}}\n')
+        asked = json.loads(self.text("world", "try", "exec:hello.py", stdin='{"name":"remind"}'))["do"]
+        self.assertEqual([timer["timer"] for timer in asked], ["remind", "close"])
+        for program in ("#!/bin/sh\ncat\n", "#!/bin/sh\necho hi\n", "#!/bin/sh\nexit 3\n"):
+            self.write("bad.sh", program)
+            os.chmod(self.path("bad.sh"), 0o755)
+            self.assertRegex(self.said(1, "world", "try", "./bad.sh", stdin="{}"), "^sapling: bad.sh")
+        self.assertEqual(self.said(1, "world", "try", "./hello.py", stdin='{"name":"refuse"}'), "sapling: I do not take this\n")
+        self.fails(2, "the event is not JSON", "world", "try", "./hello.py", stdin="{")
+        self.fails(2, "is not a program", "world", "try", "hello", stdin="{}")
+        self.fails(3, "there is no none", "world", "try", "./none", stdin="{}")
+        self.assertEqual(self.node.requests, [])
 
     def test_a_program_that_cannot_run_is_told_before_anything_is_sent(self):
         self.program(mode=0o644)
