@@ -110,6 +110,16 @@ bool node_make_key(char key[NODE_KEY])
 
 /* ---- Opening ----------------------------------------------------------------------------------- */
 
+bool node_token_valid(const char *token)
+{
+    const char *at = token;
+
+    while (*at > ' ' && *at <= '~') {
+        at++;
+    }
+    return at > token && *at == '\0';
+}
+
 /* The first line of the token file, which is all it may hold. */
 static int read_token(NodeClient *client)
 {
@@ -132,12 +142,7 @@ static int read_token(NodeClient *client)
         len--;
     }
     token[len] = '\0';
-    for (ssize_t i = 0; i < len; i++) {
-        if (token[i] <= ' ' || token[i] > '~') {
-            len = 0;
-        }
-    }
-    if (len == 0) {
+    if (!node_token_valid(token)) {
         return ui_fail(ui, EXIT_FAILED, "make one: sapling token create",
                        "the token file %s does not hold a token", path);
     }

@@ -62,6 +62,9 @@ void node_close(NodeClient *client);
 int node_call(NodeClient *client, NodeRequest request, NodeAnswer *answer_out);
 void node_answer_release(NodeAnswer *answer);
 
+/* Whether a text can be a token: printable ASCII, without a blank, and not empty. */
+bool node_token_valid(const char *token);
+
 /* A path from malloc(), each %s of the format percent-encoded; NULL: no memory. */
 char *node_path(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The path with `name=value` in its query, unless the value is NULL. Takes ownership of the path, which may

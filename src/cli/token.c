@@ -38,7 +38,7 @@ static int print_token(const Call *call, NodeClient *client, const NodeAnswer *a
 {
     const char *token = show_text(answer->json, "token", NULL);
 
-    if (token == NULL) {
+    if (token == NULL || !node_token_valid(token)) {
         return node_nonsense(client, "it gave no token");
     }
     if (call->ui->json) {

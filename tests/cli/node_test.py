@@ -1,6 +1,7 @@
 """The commands that talk to a node, against one that a script plays. Run by run.py."""
 import json
 import os
+import random
 import shutil
 import signal
 import socket
@@ -257,6 +258,44 @@ class Trouble(NodeCase):
         self.assertEqual(len(out.splitlines()), 6)
         self.assertIn(r"\x1b[31mred\x0a", out)
         self.assertNotIn("\x1b", out)
+
+    def test_random_answers_crash_nothing_and_move_no_terminal(self):
+        seed = int(os.environ.get("SAP_TEST_SEED", random.randrange(1 << 32)))
+        rng = random.Random(seed)
+        odd = (None, True, -1, 0, 10 ** 30, 1e308, "", "\x1b[31m\n", "\0", [], {}, [[]], "x" * 5000, "\u2028\x9b", {"a": [1]})
+
+        def damage(value, chance):
+            if rng.random() < chance:
+                return rng.choice(odd)
+            if isinstance(value, dict):
+                return {rng.choice(("\x1b]0;", k)) if rng.random() < chance else k: damage(v, chance)
+                        for k, v in value.items() if rng.random() >= chance}
+            return [damage(v, chance) for v in value] if isinstance(value, list) else value
+
+        right = self.node.find
+
+        def wrong(request):
+            status, body = right(request)
+            text = json.dumps(damage(body, rng.choice((0.05, 0.2, 0.5))))
+            return rng.choice((status, status, status, 200, 404, 500)), text[:rng.choice((None, None, None, -1, 7))]
+
+        self.node.find = wrong
+        commands = (("status",), ("world", "list"), ("world", "show", "a"), ("world", "log", "a"), ("world", "state", "a"),
+                    ("world", "send", "a", "1", "--wait=1s"), ("world", "send", "a", "1"), ("world", "result", "a"),
+                    ("world", "query", "a", "q"), ("world", "outstanding", "a"), ("module", "list"), ("module", "show", "a"),
+                    ("effect", "list"), ("effect", "show", "a", "pay"), ("timer", "list"), ("dlq", "list"), ("lease", "list"),
+                    ("dlq", "show", "a", "7-007a"), ("dlq", "drop", "--all", "--yes"), ("worker", "list"), ("assign",),
+                    ("token", "create"), ("token", "list"), ("world", "list", "--names"), ("world", "pause", "a"))
+        answers = 6 * len(commands)
+        for i in range(answers):
+            args = commands[i % len(commands)] + rng.choice(((), ("--json",)) if "--names" not in commands[i % len(commands)]
+                                                            else ((),))
+            result = self.run_(*args)
+            said = (seed, args, result.stdout[-300:], result.stderr[-1500:])
+            self.assertIn(result.returncode, (0, 1, 2, 3, 4, 124), said)
+            self.assertNotIn(b"Sanitizer", result.stderr, said)
+            self.assertNotIn(b"\x1b", result.stdout + result.stderr, said)
+        print(f"      {answers} damaged answers, seed {seed}")
 
     def test_a_connection_that_breaks_is_tried_again_under_the_same_key(self):
         seen = []
