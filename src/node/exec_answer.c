@@ -499,6 +499,7 @@ static int do_one(SapWorld *world, const json_t *object, size_t index, ExecError
     if (rc != SAP_OK) {
         return rc;
     }
+    SAP_ASSERT(kind != NULL);
     names[0] = kind->name;
     while (count <= DEED_FIELDS && kind->fields[count - 1] != NULL) {
         names[count] = kind->fields[count - 1];
@@ -566,7 +567,6 @@ static int read_fail(const json_t *object, const json_t *fail, ExecAnswer *answe
 static int append_asked(SapWorld *world, const json_t *get, const json_t *scan, Buf *more,
                         ExecError *error)
 {
-    bool first = true;
     size_t most = more->len + EXEC_LINE_MOST;
     int rc = SAP_OK;
     for (size_t i = 0; rc == SAP_OK && i < json_array_size(get); i++) {
@@ -581,11 +581,11 @@ static int append_asked(SapWorld *world, const json_t *get, const json_t *scan, 
         Slice text = {json_string_value(key), json_string_length(key)};
         bool scanned = scan != NULL && text.len >= json_string_length(scan) &&
                        memcmp(text.data, json_string_value(scan), json_string_length(scan)) == 0;
-        rc = again || scanned ? SAP_OK : exec_state_member(world, text, most, &first, more, error);
+        rc = again || scanned ? SAP_OK : exec_state_member(world, text, most, more, error);
     }
     if (rc == SAP_OK && scan != NULL) {
         Slice prefix = {json_string_value(scan), json_string_length(scan)};
-        rc = exec_state_members(world, prefix, most, &first, more, error);
+        rc = exec_state_members(world, prefix, most, more, error);
     }
     if (rc == SAP_FULL) {
         return exec_refuse(error,

@@ -99,9 +99,8 @@ static int write_event(Call *call)
     int rc = SAP_OK;
     exec_event_of_world(call->world, call->event, handler_attempt(call->world), call->id, &event);
     if (call->module->state == SAP_MODULE_STATE_WHOLE) {
-        bool first = true;
         rc = buf_append_u8(&call->state, '{');
-        rc = rc == SAP_OK ? exec_state_members(call->world, (Slice){"", 0}, EXEC_STATE_MOST, &first,
+        rc = rc == SAP_OK ? exec_state_members(call->world, (Slice){"", 0}, EXEC_STATE_MOST,
                                                &call->state, &call->error)
                           : rc;
         rc = rc == SAP_OK ? buf_append_u8(&call->state, '}') : rc;

@@ -159,9 +159,10 @@ static pid_t fork_program(const ExecSpawn *spawn, const Pipes *pipes)
     pid_t parent = getpid();
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    pid_t pid = vfork();
+    /* A copy of a large process takes long, and posix_spawn() can neither limit nor bind the child. */
+    pid_t pid = vfork(); // NOLINT: see above
     if (pid == 0) {
-        become_program(spawn, pipes, parent);
+        become_program(spawn, pipes, parent); // NOLINT: it makes calls of the system, no others
     }
     int error = errno;
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -94,6 +94,7 @@ int exec_program_parse(const char *command, ExecProgram *program, ExecError *err
     if (rc == SAP_OK && program->argc == 0) {
         rc = exec_refuse(error, "exec: needs the path of a program, such as exec:/srv/hello.py");
     }
+    SAP_ASSERT(rc != SAP_OK || program->argv[0] != NULL);
     if (rc == SAP_OK && program->argv[0][0] != '/') {
         char excerpt[4 * EXEC_EXCERPT + 4];
         exec_excerpt(program->argv[0], strlen(program->argv[0]), excerpt);
@@ -208,6 +209,7 @@ int exec_program_check(const ExecProgram *program, ExecError *error)
     struct stat st;
     const char *path = program->argv[0];
     char excerpt[4 * EXEC_EXCERPT + 4];
+    SAP_ASSERT(path != NULL);
     exec_excerpt(path, strlen(path), excerpt);
     if (stat(path, &st) != 0) {
         bool missing = errno == ENOENT || errno == ENOTDIR;

@@ -283,7 +283,6 @@ int exec_event_line(const ExecEvent *event, Buf *line, ExecError *error)
 typedef struct Members {
     Buf *out;
     size_t most;
-    bool *first;
     ExecError *error;
 } Members;
 
@@ -292,8 +291,8 @@ static int append_member(void *ctx, const void *key, size_t key_len, SapEncoding
 {
     const Members *members = (const Members *)ctx;
     Buf *out = members->out;
-    int rc = *members->first ? SAP_OK : buf_append_u8(out, ',');
-    *members->first = false;
+    bool first = out->len == 0 || out->data[out->len - 1] == '{'; /* no value ends so */
+    int rc = first ? SAP_OK : buf_append_u8(out, ',');
     rc = rc == SAP_OK ? exec_append_string(out, (const char *)key, key_len) : rc;
     if (rc == SAP_INVALID) {
         char excerpt[4 * EXEC_EXCERPT + 4];
@@ -308,17 +307,15 @@ static int append_member(void *ctx, const void *key, size_t key_len, SapEncoding
     return rc == SAP_OK && out->len > members->most ? SAP_FULL : rc;
 }
 
-int exec_state_members(SapWorld *world, Slice prefix, size_t most, bool *first, Buf *out,
-                       ExecError *error)
+int exec_state_members(SapWorld *world, Slice prefix, size_t most, Buf *out, ExecError *error)
 {
-    Members members = {out, most, first, error};
+    Members members = {out, most, error};
     return sap_world_scan(world, prefix.data, prefix.len, append_member, &members);
 }
 
-int exec_state_member(SapWorld *world, Slice key, size_t most, bool *first, Buf *out,
-                      ExecError *error)
+int exec_state_member(SapWorld *world, Slice key, size_t most, Buf *out, ExecError *error)
 {
-    Members members = {out, most, first, error};
+    Members members = {out, most, error};
     const void *val = NULL;
     size_t len = 0;
     SapEncoding encoding = SAP_ENCODING_JSON;

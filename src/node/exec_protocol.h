@@ -71,13 +71,11 @@ void exec_event_of_world(SapWorld *world, const SapEvent *event, uint32_t attemp
 const char *exec_event_type(SapEventKind kind);
 
 /* Appends the members of an object, without its braces, for the rows of the state that begin with the prefix; a comma
- * comes first if *first is false, which is then set. SAP_FULL: `out` would have more than `most` bytes. SAP_INVALID:
+ * comes first, unless `out` is empty or ends with a brace. SAP_FULL: `out` would have more than `most` bytes. SAP_INVALID:
  * a key is not UTF-8; *error says which. Other codes are those of the state. */
-int exec_state_members(SapWorld *world, Slice prefix, size_t most, bool *first, Buf *out,
-                       ExecError *error);
+int exec_state_members(SapWorld *world, Slice prefix, size_t most, Buf *out, ExecError *error);
 /* The same for one key, which may be missing. */
-int exec_state_member(SapWorld *world, Slice key, size_t most, bool *first, Buf *out,
-                      ExecError *error);
+int exec_state_member(SapWorld *world, Slice key, size_t most, Buf *out, ExecError *error);
 
 /* Appends a JSON string. SAP_INVALID: not UTF-8. */
 int exec_append_string(Buf *out, const char *text, size_t len);

@@ -30,10 +30,8 @@ static void expect_event(SapWorld *world)
     Buf members = {0};
     Buf line = {0};
     ExecError error = {""};
-    bool first = true;
     EXPECT_RC(buf_append_u8(&members, '{'), SAP_OK);
-    EXPECT_RC(exec_state_members(world, (Slice){"", 0}, EXEC_LINE_MOST, &first, &members, &error),
-              SAP_OK);
+    EXPECT_RC(exec_state_members(world, (Slice){"", 0}, EXEC_LINE_MOST, &members, &error), SAP_OK);
     EXPECT_RC(buf_append_u8(&members, '}'), SAP_OK);
     ExecEvent event = {.id = id, .type = "message", .state = {members.data, members.len}};
     EXPECT_RC(exec_event_line(&event, &line, &error), SAP_OK);

@@ -167,28 +167,20 @@ END_TEST
 START_TEST(a_state_is_written_as_members_up_to_a_limit)
 {
     Buf out = {0};
-    bool first = true;
     ck_assert_int_eq(
         apply("{\"id\":\"w@7#1\",\"put\":{\"b\":[1,2],\"a\":{\"b64\":\"AA==\"},\"p/1\":\"x\"}}"),
         SAP_OK);
-    ck_assert_int_eq(exec_state_members(&world, (Slice){"", 0}, 1000, &first, &out, &error),
-                     SAP_OK);
+    ck_assert_int_eq(exec_state_members(&world, (Slice){"", 0}, 1000, &out, &error), SAP_OK);
     ck_assert_int_eq(buf_append_u8(&out, 0), SAP_OK);
     ck_assert_str_eq((char *)out.data, "\"a\":{\"b64\":\"AA==\"},\"b\":[1,2],\"p/1\":\"x\"");
     buf_clear(&out);
-    first = true;
-    ck_assert_int_eq(exec_state_members(&world, slice_from_str("p/"), 1000, &first, &out, &error),
-                     SAP_OK);
+    ck_assert_int_eq(exec_state_members(&world, slice_from_str("p/"), 1000, &out, &error), SAP_OK);
     ck_assert_uint_eq(out.len, 9);
     buf_clear(&out);
-    first = true;
-    ck_assert_int_eq(exec_state_members(&world, (Slice){"", 0}, 20, &first, &out, &error),
-                     SAP_FULL);
+    ck_assert_int_eq(exec_state_members(&world, (Slice){"", 0}, 20, &out, &error), SAP_FULL);
     ck_assert_int_eq(sap_world_put(&world, "\xff", 1, SAP_ENCODING_JSON, "1", 1), SAP_OK);
     buf_clear(&out);
-    first = true;
-    ck_assert_int_eq(exec_state_members(&world, (Slice){"", 0}, 1000, &first, &out, &error),
-                     SAP_INVALID);
+    ck_assert_int_eq(exec_state_members(&world, (Slice){"", 0}, 1000, &out, &error), SAP_INVALID);
     ck_assert_ptr_nonnull(strstr(error.text, "the key \"\\xff\""));
     buf_release(&out);
 }
