@@ -285,7 +285,7 @@ static int hash_file(const char *path, Digest *out)
 
 int exec_program_code(const ExecProgram *program, uint8_t code_out[32])
 {
-    Digest digests[EXEC_FILES];
+    Digest digests[EXEC_FILES] = {{{0}}};
     uint32_t count = 0;
     _Static_assert(sizeof digests[0] == 32, "digests stand side by side");
     for (uint32_t i = 0; i < program->argc && count < EXEC_FILES; i++) {
