@@ -40,7 +40,8 @@ typedef struct ExecRunnerOptions {
     const char
         *user; /* run programs as this user, where this process is root; NULL: as this process */
     const char *python_path; /* directory put on PYTHONPATH; NULL: none */
-    void (*wake)(void *ctx); /* a task has ended: called from any thread; NULL: nobody is told */
+    void (*wake)(void *ctx); /* a task has ended: called from any thread, and must not wait for
+                                 the thread that steps SAP_ROLE_EFFECTS; NULL: nobody is told */
     void *wake_ctx;
 } ExecRunnerOptions;
 

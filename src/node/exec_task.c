@@ -48,6 +48,8 @@ struct ExecTasks {
     SapUniverse *universe;
     Mutex lock;
     Cond work;
+    Cond looked;      /* a thread has read the universe */
+    uint32_t looking; /* threads that read it */
     Task *first;
     Task *last;
     uint32_t idle; /* threads that wait for work */
@@ -292,13 +294,31 @@ static void run_with_module(Task *task, ExecModule *module)
     buf_release(&line);
 }
 
-/* The module of the task's world. */
-static int find_row(const Task *task, SapModule **row_out)
+static int read_row(SapUniverse *universe, const char *world, SapModule **row_out)
 {
-    SapUniverse *universe = task->tasks->universe;
     SapWorldInfo info;
-    int rc = sap_world_info(universe, task->world, &info);
+    int rc = sap_world_info(universe, world, &info);
     return rc == SAP_OK ? sap_module_get(universe, info.module, info.pin, row_out) : rc;
+}
+
+/* The module of the task's world. A task that was cancelled may have no universe any more. */
+static int find_row(Task *task, SapModule **row_out)
+{
+    ExecTasks *tasks = task->tasks;
+    mutex_lock(&tasks->lock);
+    bool wanted = !atomic_load_full(&task->cancelled);
+    SapUniverse *universe = tasks->universe;
+    tasks->looking += wanted;
+    mutex_unlock(&tasks->lock);
+    if (!wanted) {
+        return SAP_FENCED;
+    }
+    int rc = read_row(universe, task->world, row_out);
+    mutex_lock(&tasks->lock);
+    tasks->looking--;
+    cond_broadcast(&tasks->looked);
+    mutex_unlock(&tasks->lock);
+    return rc;
 }
 
 static void run_task(Task *task)
@@ -315,6 +335,8 @@ static void run_task(Task *task)
         end_task(
             task, EXEC_REASON_NOT_STARTED, false, "no_program",
             "the world's module is not a program that this node runs: tasks need a module with an exec: runner");
+    } else if (rc == SAP_FENCED) {
+        counter_add(runner->meters.task_failures[EXEC_REASON_CANCELLED], 1);
     } else if (rc != SAP_OK) {
         end_task(task, EXEC_REASON_NOT_STARTED, true, "not_started", sap_strerror(rc));
     } else if (!module->program_ok) {
@@ -361,13 +383,11 @@ static void *run_tasks(void *arg)
         mutex_lock(&tasks->lock);
         bool wanted = !atomic_load_full(&task->cancelled);
         task->state = TASK_DONE;
-        mutex_unlock(&tasks->lock);
         if (!wanted) {
             free_task(task);
         } else if (options->wake != NULL) {
-            options->wake(options->wake_ctx);
+            options->wake(options->wake_ctx); /* with the lock: cancelling it waits for that */
         }
-        mutex_lock(&tasks->lock);
     }
     mutex_unlock(&tasks->lock);
     return NULL;
@@ -471,6 +491,10 @@ static void cancel_task(void *ctx, void *handle)
     if (runs) {
         atomic_store_full(&task->cancelled, true);
     }
+    /* Whoever cancels may close the universe next. The task may be freed while the lock is not held. */
+    while (runs && tasks->looking > 0) {
+        cond_wait(&tasks->looked, &tasks->lock);
+    }
     mutex_unlock(&tasks->lock);
     if (!runs) {
         free_task(task);
@@ -505,6 +529,12 @@ int exec_tasks_open(ExecRunner *runner, ExecTasks **tasks_out)
         mem_free(MEM_COMMON, tasks, sizeof *tasks);
         return SAP_NOMEM;
     }
+    if (!cond_init(&tasks->looked)) {
+        cond_destroy(&tasks->work);
+        mutex_destroy(&tasks->lock);
+        mem_free(MEM_COMMON, tasks, sizeof *tasks);
+        return SAP_NOMEM;
+    }
     tasks->runner = runner;
     *tasks_out = tasks;
     return SAP_OK;
@@ -529,6 +559,7 @@ void exec_tasks_close(ExecTasks *tasks)
         return;
     }
     SAP_ASSERT(tasks->thread_count == 0);
+    cond_destroy(&tasks->looked);
     cond_destroy(&tasks->work);
     mutex_destroy(&tasks->lock);
     mem_free(MEM_COMMON, tasks, sizeof *tasks);

@@ -11,8 +11,9 @@
 
 #include "node/exec_module.h"
 
-/* Fills in the adapter, which borrows the runner. The universe is used to find the modules of worlds, by other threads,
- * until the runner is closed: so not one of memory:. */
+/* Fills in the adapter, which borrows the runner. The universe, that of the last call, is used to find the modules of
+ * worlds, by other threads, so it is not one of memory:; when a call has been cancelled, or polled until it was done,
+ * nobody uses the universe for it any more. */
 void exec_task_adapter(ExecRunner *runner, SapUniverse *universe, SapEffectAdapter *adapter_out);
 
 #endif
