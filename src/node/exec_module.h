@@ -36,6 +36,7 @@ typedef struct ExecRunnerOptions {
     uint32_t max_processes;      /* of a module at once; 0: 4 */
     uint32_t max_task_processes; /* of a module's tasks at once; 0: 4 */
     uint64_t timeout_ns;         /* of a call whose module has none; 0: 10 s */
+    uint64_t idle_ns;            /* then a process that has nothing to do is ended; 0: a minute */
     uint64_t max_memory;         /* address space of a program; 0: 1 GiB */
     const char
         *user; /* run programs as this user, where this process is root; NULL: as this process */

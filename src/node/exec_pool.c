@@ -17,9 +17,8 @@
 #include "common/sync.h"
 
 #define MS_NS      UINT64_C(1000000)
-#define IDLE_NS    (60000 * MS_NS) /* then an idle process is ended */
-#define GRACE_NS   (500 * MS_NS)   /* for a program whose standard input was closed */
-#define STALLED_NS (2000 * MS_NS)  /* without a good answer of any process: waiting is of no use */
+#define GRACE_NS   (500 * MS_NS)  /* for a program whose standard input was closed */
+#define STALLED_NS (2000 * MS_NS) /* without a good answer of any process: waiting is of no use */
 #define WAIT_NS    (50 * MS_NS)
 #define LOOK_NS    (1000 * MS_NS) /* between looks at which processes are idle, while there are any */
 
@@ -53,6 +52,7 @@ struct ExecKeeper {
     bool stopping;
     const Log *log;
     ExecMeters *meters;
+    uint64_t idle_ns;
     ExecGuard guard;
     ExecPool *pools;
     ExecProcess *ending;
@@ -182,7 +182,7 @@ static void end_idle(ExecPool *pool, uint64_t now_ns)
 {
     for (ExecProcess **at = &pool->idle; *at != NULL;) {
         ExecProcess *process = *at;
-        if (now_ns - process->idle_since_ns >= IDLE_NS) {
+        if (now_ns - process->idle_since_ns >= pool->keeper->idle_ns) {
             *at = process->next;
             end_gently(pool, process);
         } else {
@@ -279,7 +279,7 @@ static void watch_all(ExecKeeper *keeper, uint64_t *wait_ns)
             all = watch_fd(keeper, process->pidfd, pool, process) && all;
             all = watch_fd(keeper, process->out, pool, process) && all;
             all = watch_fd(keeper, error_fd, pool, process) && all;
-            lower_wait(wait_ns, process->idle_since_ns + IDLE_NS, now_ns);
+            lower_wait(wait_ns, process->idle_since_ns + keeper->idle_ns, now_ns);
             if (error_fd < 0 && process->err >= 0) {
                 lower_wait(wait_ns, process->errors.read_from_ns, now_ns);
             }
@@ -359,7 +359,7 @@ static int start_keeper_thread(ExecKeeper *keeper)
     return error == 0 ? SAP_OK : SAP_NOMEM;
 }
 
-int exec_keeper_open(const Log *log, ExecMeters *meters, ExecKeeper **keeper_out)
+int exec_keeper_open(const Log *log, ExecMeters *meters, uint64_t idle_ns, ExecKeeper **keeper_out)
 {
     ExecKeeper *keeper = (ExecKeeper *)mem_zalloc(MEM_COMMON, sizeof *keeper);
     int rc = SAP_NOMEM;
@@ -368,6 +368,7 @@ int exec_keeper_open(const Log *log, ExecMeters *meters, ExecKeeper **keeper_out
     }
     keeper->log = log;
     keeper->meters = meters;
+    keeper->idle_ns = idle_ns;
     if (!mutex_init(&keeper->lock)) {
         goto free_keeper;
     }

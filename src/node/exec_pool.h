@@ -18,8 +18,8 @@
 typedef struct ExecKeeper ExecKeeper;
 typedef struct ExecPool ExecPool;
 
-/* Starts the thread and the guard. `meters` is borrowed. SAP_NOMEM. */
-int exec_keeper_open(const Log *log, ExecMeters *meters, ExecKeeper **keeper_out);
+/* Starts the thread and the guard. Processes are ended that were idle for idle_ns. `meters` is borrowed. SAP_NOMEM. */
+int exec_keeper_open(const Log *log, ExecMeters *meters, uint64_t idle_ns, ExecKeeper **keeper_out);
 /* All pools are closed. Idle processes were asked to end, and have half a second for that. */
 void exec_keeper_close(ExecKeeper *keeper);
 const ExecGuard *exec_keeper_guard(const ExecKeeper *keeper);

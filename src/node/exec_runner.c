@@ -15,6 +15,7 @@
 enum { DEFAULT_PROCESSES = 4, MOST_PROCESSES = 256, VARIABLES = 12, ENTRY_SIZE = 4096 };
 
 #define DEFAULT_TIMEOUT_NS UINT64_C(10000000000)
+#define DEFAULT_IDLE_NS    UINT64_C(60000000000)
 #define DEFAULT_MEMORY     (UINT64_C(1) << 30)
 
 /* ---- What programs are given ------------------------------------------------------------------- */
@@ -106,6 +107,7 @@ static void fill_options(ExecRunnerOptions *options)
     options->max_task_processes =
         options->max_task_processes != 0 ? options->max_task_processes : DEFAULT_PROCESSES;
     options->timeout_ns = options->timeout_ns != 0 ? options->timeout_ns : DEFAULT_TIMEOUT_NS;
+    options->idle_ns = options->idle_ns != 0 ? options->idle_ns : DEFAULT_IDLE_NS;
     options->max_memory = options->max_memory != 0 ? options->max_memory : DEFAULT_MEMORY;
 }
 
@@ -136,7 +138,9 @@ int exec_runner_open(const ExecRunnerOptions *options, ExecRunner **runner_out)
     int rc = exec_meters_open(&runner->meters, options->metrics);
     rc = rc == SAP_OK ? prepare_spawn(runner) : rc;
     rc = rc == SAP_OK ? exec_tasks_open(runner, &runner->tasks) : rc;
-    rc = rc == SAP_OK ? exec_keeper_open(options->log, &runner->meters, &runner->keeper) : rc;
+    rc = rc == SAP_OK ? exec_keeper_open(options->log, &runner->meters, runner->options.idle_ns,
+                                         &runner->keeper)
+                      : rc;
     if (rc != SAP_OK) {
         free_runner(runner);
         return rc;

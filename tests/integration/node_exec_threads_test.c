@@ -1055,17 +1055,37 @@ START_TEST(a_process_that_is_killed_leaves_no_program)
 }
 END_TEST
 
-START_TEST(processes_that_have_nothing_to_do_use_no_time)
+/* The next event gets another one, and nobody notices. */
+START_TEST(a_process_may_die_while_it_is_idle)
 {
-    put_program("counter", counter);
-    (void)ask("counter", "hi", "1");
-    ck_assert_uint_eq(metric_sum("sapling_exec_processes"), 1);
-    /* It dies while it is idle: the next event gets another one, and nobody notices. */
     put_program("family", family);
     (void)ask("family", "hi", "1");
     ck_assert_int_eq(kill(read_pid("own.pid"), SIGKILL), 0);
     ck_assert_str_eq(ask("family", "hi", "1"), "1");
     ck_assert_uint_eq(metric_sum("sapling_exec_failures_total"), 0);
+}
+END_TEST
+
+static void set_up_impatient(void)
+{
+    runner_options = (ExecRunnerOptions){.idle_ns = 300 * MS_NS};
+    open_stage();
+}
+
+START_TEST(a_process_without_work_is_ended_with_its_children)
+{
+    put_program("family", family);
+    (void)ask("family", "hi", "1");
+    pid_t own = read_pid("own.pid");
+    pid_t child = read_pid("child.pid");
+    expect_gone(own);
+    expect_gone(child);
+    for (int ms = 0; ms < PATIENCE_MS && metric_sum("sapling_exec_processes") > 0; ms += LOOK_MS) {
+        pause_ms(LOOK_MS);
+    }
+    ck_assert_uint_eq(metric_sum("sapling_exec_processes"), 0);
+    (void)ask("family", "hi", "1");
+    ck_assert_uint_eq(metric_sum("sapling_exec_starts_total"), 2);
 }
 END_TEST
 
@@ -1118,7 +1138,9 @@ int main(void)
     tcase_add_test(tasks, a_host_that_stops_ends_its_tasks);
     TCase *left = new_case(suite, "what is left", set_up, tear_down);
     tcase_add_test(left, a_runner_that_is_closed_leaves_no_process);
-    tcase_add_test(left, processes_that_have_nothing_to_do_use_no_time);
+    tcase_add_test(left, a_process_may_die_while_it_is_idle);
+    TCase *idle = new_case(suite, "idle", set_up_impatient, tear_down);
+    tcase_add_test(idle, a_process_without_work_is_ended_with_its_children);
     TCase *killed = tcase_create("killed");
     tcase_set_timeout(killed, TIMEOUT_S);
     tcase_add_test(killed, a_process_that_is_killed_leaves_no_program);
