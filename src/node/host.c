@@ -363,11 +363,6 @@ int host_code(Host *host)
     return atomic_load_full(&host->code);
 }
 
-void host_wake(void *host)
-{
-    universe_poke_all(((Host *)host)->universe);
-}
-
 /* Closes the workers until all handlers have returned, or patience ends. */
 static int close_workers(Host *host, uint64_t patience_ns)
 {

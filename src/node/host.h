@@ -52,10 +52,6 @@ void host_stats(Host *host, HostStats *stats_out);
 /* Why the host has ended by itself: SAP_FENCED, or SAP_IO. SAP_OK: it goes on. */
 int host_code(Host *host);
 
-/* Ends the waits of roles, so that calls that have ended are seen. From any thread. `host` is a Host *, as
- * the context of a callback. */
-void host_wake(void *host);
-
 /* Ends the threads, tells handlers to end, gives the worlds back and closes the worker. SAP_BUSY: after
  * patience_ns a handler has not returned; call it again, or end the process. With any other code
  * everything is freed: host_code(), or the code of closing. NULL is accepted. */
