@@ -80,7 +80,7 @@ static void wit_universe_item_kind_read(CodecReader *r, WitUniverseItemKind *v)
 
 static int wit_universe_item_kind_check(const WitUniverseItemKind *v, CodecError *error)
 {
-    return codec_blame(error, "enum item-kind", "", codec_check_case(*v, 7, error));
+    return codec_blame(error, "enum item-kind", "", codec_check_case(*v, 9, error));
 }
 
 bool wit_universe_item_kind_equal(const WitUniverseItemKind *a, const WitUniverseItemKind *b)
@@ -365,6 +365,104 @@ int wit_universe_effect_attempt_decode(const void *data, size_t len, WitUniverse
     return SAP_OK;
 }
 
+static void wit_universe_header_write(CodecWriter *w, const WitUniverseHeader *v)
+{
+    codec_write_bytes(w, &v->name);
+    codec_write_bytes(w, &v->value);
+}
+
+static void wit_universe_header_read(CodecReader *r, WitUniverseHeader *v)
+{
+    codec_read_bytes(r, &v->name);
+    if (codec_read_failed(r, "record header", "name")) {
+        return;
+    }
+    codec_read_bytes(r, &v->value);
+    if (codec_read_failed(r, "record header", "value")) {
+        return;
+    }
+}
+
+static int wit_universe_header_check(const WitUniverseHeader *v, CodecError *error)
+{
+    int rc = codec_check_string(&v->name, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record header", "name", rc);
+    }
+    {
+        bool bad = false;
+        bool holds = ((codec_number_compare(codec_number_u(v->name.len), codec_number_u(UINT64_C(1))) >= 0) && (codec_number_compare(codec_number_u(v->name.len), codec_number_u(UINT64_C(128))) <= 0));
+        if (bad || !holds) {
+            return codec_broken(error, "record header", "name", "len(value) >= 1 && len(value) <= 128");
+        }
+    }
+    rc = codec_check_string(&v->value, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record header", "value", rc);
+    }
+    {
+        bool bad = false;
+        bool holds = (codec_number_compare(codec_number_u(v->value.len), codec_number_u(UINT64_C(1024))) <= 0);
+        if (bad || !holds) {
+            return codec_broken(error, "record header", "value", "len(value) <= 1024");
+        }
+    }
+    return SAP_OK;
+}
+
+bool wit_universe_header_equal(const WitUniverseHeader *a, const WitUniverseHeader *b)
+{
+    return codec_bytes_equal(&a->name, &b->name) &&
+           codec_bytes_equal(&a->value, &b->value);
+}
+
+void wit_universe_header_free(WitUniverseHeader *v)
+{
+    codec_bytes_free(&v->name);
+    codec_bytes_free(&v->value);
+    memset(v, 0, sizeof *v);
+}
+
+int wit_universe_header_validate(const WitUniverseHeader *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    return wit_universe_header_check(v, error);
+}
+
+int wit_universe_header_encode(const WitUniverseHeader *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_universe_header_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    codec_write_u8(&w, 1);
+    wit_universe_header_write(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_universe_header_decode(const void *data, size_t len, WitUniverseHeader *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitUniverseHeader v;
+
+    memset(&v, 0, sizeof v);
+    codec_read_version(&r, 1);
+    wit_universe_header_read(&r, &v);
+    (void)codec_read_failed(&r, "record header", "");
+    if (r.rc == SAP_OK) {
+        r.rc = wit_universe_header_check(&v, error);
+    }
+    if (r.rc != SAP_OK) {
+        wit_universe_header_free(&v);
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
 static void wit_universe_list_effect_attempt_write(CodecWriter *w, const WitUniverseListEffectAttempt *v)
 {
     codec_write_u32(w, v->count);
@@ -414,6 +512,55 @@ static void wit_universe_list_effect_attempt_free(WitUniverseListEffectAttempt *
     memset(v, 0, sizeof *v);
 }
 
+static void wit_universe_list_header_write(CodecWriter *w, const WitUniverseListHeader *v)
+{
+    codec_write_u32(w, v->count);
+    for (uint32_t i = 0; i < v->count; i++) {
+        wit_universe_header_write(w, &v->items[i]);
+    }
+}
+
+static void wit_universe_list_header_read(CodecReader *r, WitUniverseListHeader *v)
+{
+    v->items = codec_read_items(r, 8, sizeof *v->items, &v->count);
+    for (uint32_t i = 0; i < v->count && r->rc == SAP_OK; i++) {
+        wit_universe_header_read(r, &v->items[i]);
+    }
+}
+
+static int wit_universe_list_header_check(const WitUniverseListHeader *v, CodecError *error)
+{
+    for (uint32_t i = 0; i < v->count; i++) {
+        int rc = wit_universe_header_check(&v->items[i], error);
+        if (rc != SAP_OK) {
+            return rc;
+        }
+    }
+    return SAP_OK;
+}
+
+static bool wit_universe_list_header_equal(const WitUniverseListHeader *a, const WitUniverseListHeader *b)
+{
+    if (a->count != b->count) {
+        return false;
+    }
+    for (uint32_t i = 0; i < a->count; i++) {
+        if (!(wit_universe_header_equal(&a->items[i], &b->items[i]))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void wit_universe_list_header_free(WitUniverseListHeader *v)
+{
+    for (uint32_t i = 0; i < v->count; i++) {
+        wit_universe_header_free(&v->items[i]);
+    }
+    codec_items_free(v->items, v->count, sizeof *v->items);
+    memset(v, 0, sizeof *v);
+}
+
 static void wit_universe_inbox_item_write(CodecWriter *w, const WitUniverseInboxItem *v)
 {
     wit_universe_item_kind_write(w, &v->kind);
@@ -435,6 +582,7 @@ static void wit_universe_inbox_item_write(CodecWriter *w, const WitUniverseInbox
     codec_write_u8(w, v->priority);
     codec_write_bytes(w, &v->code);
     wit_universe_list_effect_attempt_write(w, &v->attempts);
+    wit_universe_list_header_write(w, &v->headers);
 }
 
 static void wit_universe_inbox_item_read(CodecReader *r, WitUniverseInboxItem *v)
@@ -513,6 +661,10 @@ static void wit_universe_inbox_item_read(CodecReader *r, WitUniverseInboxItem *v
     }
     wit_universe_list_effect_attempt_read(r, &v->attempts);
     if (codec_read_failed(r, "record inbox-item", "attempts")) {
+        return;
+    }
+    wit_universe_list_header_read(r, &v->headers);
+    if (codec_read_failed(r, "record inbox-item", "headers")) {
         return;
     }
 }
@@ -644,6 +796,10 @@ static int wit_universe_inbox_item_check(const WitUniverseInboxItem *v, CodecErr
     if (rc != SAP_OK) {
         return codec_blame(error, "record inbox-item", "attempts", rc);
     }
+    rc = wit_universe_list_header_check(&v->headers, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record inbox-item", "headers", rc);
+    }
     {
         bool bad = false;
         bool holds = ((codec_number_compare(codec_number_u(v->blob.len), codec_number_u(UINT64_C(0))) == 0) || (codec_number_compare(codec_number_u(v->payload.len), codec_number_u(UINT64_C(0))) == 0));
@@ -674,7 +830,8 @@ bool wit_universe_inbox_item_equal(const WitUniverseInboxItem *a, const WitUnive
            a->replayed == b->replayed &&
            a->priority == b->priority &&
            codec_bytes_equal(&a->code, &b->code) &&
-           wit_universe_list_effect_attempt_equal(&a->attempts, &b->attempts);
+           wit_universe_list_effect_attempt_equal(&a->attempts, &b->attempts) &&
+           wit_universe_list_header_equal(&a->headers, &b->headers);
 }
 
 void wit_universe_inbox_item_free(WitUniverseInboxItem *v)
@@ -691,6 +848,7 @@ void wit_universe_inbox_item_free(WitUniverseInboxItem *v)
     codec_bytes_free(&v->trace_parent);
     codec_bytes_free(&v->code);
     wit_universe_list_effect_attempt_free(&v->attempts);
+    wit_universe_list_header_free(&v->headers);
     memset(v, 0, sizeof *v);
 }
 
@@ -728,6 +886,562 @@ int wit_universe_inbox_item_decode(const void *data, size_t len, WitUniverseInbo
     }
     if (r.rc != SAP_OK) {
         wit_universe_inbox_item_free(&v);
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static void wit_universe_fabric_mode_write(CodecWriter *w, const WitUniverseFabricMode *v)
+{
+    codec_write_u8(w, *v);
+}
+
+static void wit_universe_fabric_mode_read(CodecReader *r, WitUniverseFabricMode *v)
+{
+    *v = codec_read_u8(r);
+}
+
+static int wit_universe_fabric_mode_check(const WitUniverseFabricMode *v, CodecError *error)
+{
+    return codec_blame(error, "enum fabric-mode", "", codec_check_case(*v, 2, error));
+}
+
+bool wit_universe_fabric_mode_equal(const WitUniverseFabricMode *a, const WitUniverseFabricMode *b)
+{
+    return *a == *b;
+}
+
+void wit_universe_fabric_mode_free(WitUniverseFabricMode *v)
+{
+    memset(v, 0, sizeof *v);
+}
+
+int wit_universe_fabric_mode_validate(const WitUniverseFabricMode *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    return wit_universe_fabric_mode_check(v, error);
+}
+
+int wit_universe_fabric_mode_encode(const WitUniverseFabricMode *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_universe_fabric_mode_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    codec_write_u8(&w, 1);
+    wit_universe_fabric_mode_write(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_universe_fabric_mode_decode(const void *data, size_t len, WitUniverseFabricMode *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitUniverseFabricMode v;
+
+    memset(&v, 0, sizeof v);
+    codec_read_version(&r, 1);
+    wit_universe_fabric_mode_read(&r, &v);
+    codec_read_all(&r);
+    (void)codec_read_failed(&r, "enum fabric-mode", "");
+    if (r.rc == SAP_OK) {
+        r.rc = wit_universe_fabric_mode_check(&v, error);
+    }
+    if (r.rc != SAP_OK) {
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static void wit_universe_option_u32_write(CodecWriter *w, const WitUniverseOptionU32 *v)
+{
+    codec_write_u8(w, v->some);
+    if (v->some) {
+        codec_write_u32(w, v->value);
+    }
+}
+
+static void wit_universe_option_u32_read(CodecReader *r, WitUniverseOptionU32 *v)
+{
+    v->some = codec_read_bool(r);
+    if (v->some) {
+        v->value = codec_read_u32(r);
+    }
+}
+
+static bool wit_universe_option_u32_equal(const WitUniverseOptionU32 *a, const WitUniverseOptionU32 *b)
+{
+    return a->some == b->some && (!a->some || a->value == b->value);
+}
+
+static void wit_universe_fabric_send_params_write(CodecWriter *w, const WitUniverseFabricSendParams *v)
+{
+    wit_universe_option_u32_write(w, &v->dest_universe);
+    codec_write_bytes(w, &v->dest_world);
+    wit_universe_fabric_mode_write(w, &v->mode);
+    codec_write_bytes(w, &v->schema);
+    codec_write_bytes(w, &v->inbox);
+    wit_universe_encoding_write(w, &v->encoding);
+    codec_write_bytes(w, &v->payload);
+    wit_universe_list_header_write(w, &v->headers);
+    codec_write_bytes(w, &v->correlation_id);
+    codec_write_bytes(w, &v->message_id);
+    codec_write_bytes(w, &v->create);
+    codec_write_u8(w, v->ask);
+    codec_write_bytes(w, &v->answers);
+    codec_write_bytes(w, &v->ref);
+    wit_universe_receipt_status_write(w, &v->status);
+    codec_write_bytes(w, &v->code);
+}
+
+static void wit_universe_fabric_send_params_read(CodecReader *r, WitUniverseFabricSendParams *v)
+{
+    wit_universe_option_u32_read(r, &v->dest_universe);
+    if (codec_read_failed(r, "record fabric-send-params", "dest-universe")) {
+        return;
+    }
+    codec_read_bytes(r, &v->dest_world);
+    if (codec_read_failed(r, "record fabric-send-params", "dest-world")) {
+        return;
+    }
+    wit_universe_fabric_mode_read(r, &v->mode);
+    if (codec_read_failed(r, "record fabric-send-params", "mode")) {
+        return;
+    }
+    codec_read_bytes(r, &v->schema);
+    if (codec_read_failed(r, "record fabric-send-params", "schema")) {
+        return;
+    }
+    codec_read_bytes(r, &v->inbox);
+    if (codec_read_failed(r, "record fabric-send-params", "inbox")) {
+        return;
+    }
+    wit_universe_encoding_read(r, &v->encoding);
+    if (codec_read_failed(r, "record fabric-send-params", "encoding")) {
+        return;
+    }
+    codec_read_bytes(r, &v->payload);
+    if (codec_read_failed(r, "record fabric-send-params", "payload")) {
+        return;
+    }
+    wit_universe_list_header_read(r, &v->headers);
+    if (codec_read_failed(r, "record fabric-send-params", "headers")) {
+        return;
+    }
+    codec_read_bytes(r, &v->correlation_id);
+    if (codec_read_failed(r, "record fabric-send-params", "correlation-id")) {
+        return;
+    }
+    codec_read_bytes(r, &v->message_id);
+    if (codec_read_failed(r, "record fabric-send-params", "message-id")) {
+        return;
+    }
+    codec_read_bytes(r, &v->create);
+    if (codec_read_failed(r, "record fabric-send-params", "create")) {
+        return;
+    }
+    v->ask = codec_read_bool(r);
+    if (codec_read_failed(r, "record fabric-send-params", "ask")) {
+        return;
+    }
+    codec_read_bytes(r, &v->answers);
+    if (codec_read_failed(r, "record fabric-send-params", "answers")) {
+        return;
+    }
+    codec_read_bytes(r, &v->ref);
+    if (codec_read_failed(r, "record fabric-send-params", "ref")) {
+        return;
+    }
+    wit_universe_receipt_status_read(r, &v->status);
+    if (codec_read_failed(r, "record fabric-send-params", "status")) {
+        return;
+    }
+    codec_read_bytes(r, &v->code);
+    if (codec_read_failed(r, "record fabric-send-params", "code")) {
+        return;
+    }
+}
+
+static int wit_universe_fabric_send_params_check(const WitUniverseFabricSendParams *v, CodecError *error)
+{
+    int rc = codec_check_string(&v->dest_world, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record fabric-send-params", "dest-world", rc);
+    }
+    {
+        bool bad = false;
+        bool holds = ((codec_number_compare(codec_number_u(v->dest_world.len), codec_number_u(UINT64_C(1))) >= 0) && (codec_number_compare(codec_number_u(v->dest_world.len), codec_number_u(UINT64_C(128))) <= 0));
+        if (bad || !holds) {
+            return codec_broken(error, "record fabric-send-params", "dest-world", "len(value) >= 1 && len(value) <= 128");
+        }
+    }
+    rc = wit_universe_fabric_mode_check(&v->mode, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record fabric-send-params", "mode", rc);
+    }
+    rc = codec_check_string(&v->schema, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record fabric-send-params", "schema", rc);
+    }
+    {
+        bool bad = false;
+        bool holds = (codec_number_compare(codec_number_u(v->schema.len), codec_number_u(UINT64_C(128))) <= 0);
+        if (bad || !holds) {
+            return codec_broken(error, "record fabric-send-params", "schema", "len(value) <= 128");
+        }
+    }
+    rc = codec_check_string(&v->inbox, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record fabric-send-params", "inbox", rc);
+    }
+    {
+        bool bad = false;
+        bool holds = (codec_number_compare(codec_number_u(v->inbox.len), codec_number_u(UINT64_C(128))) <= 0);
+        if (bad || !holds) {
+            return codec_broken(error, "record fabric-send-params", "inbox", "len(value) <= 128");
+        }
+    }
+    rc = wit_universe_encoding_check(&v->encoding, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record fabric-send-params", "encoding", rc);
+    }
+    {
+        bool bad = false;
+        bool holds = (codec_number_compare(codec_number_u(v->payload.len), codec_number_u(UINT64_C(65536))) <= 0);
+        if (bad || !holds) {
+            return codec_broken(error, "record fabric-send-params", "payload", "len(value) <= 65536");
+        }
+    }
+    rc = wit_universe_list_header_check(&v->headers, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record fabric-send-params", "headers", rc);
+    }
+    rc = codec_check_string(&v->correlation_id, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record fabric-send-params", "correlation-id", rc);
+    }
+    {
+        bool bad = false;
+        bool holds = (codec_number_compare(codec_number_u(v->correlation_id.len), codec_number_u(UINT64_C(256))) <= 0);
+        if (bad || !holds) {
+            return codec_broken(error, "record fabric-send-params", "correlation-id", "len(value) <= 256");
+        }
+    }
+    rc = codec_check_string(&v->message_id, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record fabric-send-params", "message-id", rc);
+    }
+    {
+        bool bad = false;
+        bool holds = (codec_number_compare(codec_number_u(v->message_id.len), codec_number_u(UINT64_C(256))) <= 0);
+        if (bad || !holds) {
+            return codec_broken(error, "record fabric-send-params", "message-id", "len(value) <= 256");
+        }
+    }
+    rc = codec_check_string(&v->create, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record fabric-send-params", "create", rc);
+    }
+    {
+        bool bad = false;
+        bool holds = (codec_number_compare(codec_number_u(v->create.len), codec_number_u(UINT64_C(128))) <= 0);
+        if (bad || !holds) {
+            return codec_broken(error, "record fabric-send-params", "create", "len(value) <= 128");
+        }
+    }
+    {
+        bool bad = false;
+        bool holds = ((codec_number_compare(codec_number_u(v->answers.len), codec_number_u(UINT64_C(0))) == 0) || (codec_number_compare(codec_number_u(v->answers.len), codec_number_u(UINT64_C(32))) == 0));
+        if (bad || !holds) {
+            return codec_broken(error, "record fabric-send-params", "answers", "len(value) == 0 || len(value) == 32");
+        }
+    }
+    rc = codec_check_string(&v->ref, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record fabric-send-params", "ref", rc);
+    }
+    {
+        bool bad = false;
+        bool holds = (codec_number_compare(codec_number_u(v->ref.len), codec_number_u(UINT64_C(128))) <= 0);
+        if (bad || !holds) {
+            return codec_broken(error, "record fabric-send-params", "ref", "len(value) <= 128");
+        }
+    }
+    rc = wit_universe_receipt_status_check(&v->status, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record fabric-send-params", "status", rc);
+    }
+    rc = codec_check_string(&v->code, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record fabric-send-params", "code", rc);
+    }
+    {
+        bool bad = false;
+        bool holds = (codec_number_compare(codec_number_u(v->code.len), codec_number_u(UINT64_C(64))) <= 0);
+        if (bad || !holds) {
+            return codec_broken(error, "record fabric-send-params", "code", "len(value) <= 64");
+        }
+    }
+    return SAP_OK;
+}
+
+bool wit_universe_fabric_send_params_equal(const WitUniverseFabricSendParams *a, const WitUniverseFabricSendParams *b)
+{
+    return wit_universe_option_u32_equal(&a->dest_universe, &b->dest_universe) &&
+           codec_bytes_equal(&a->dest_world, &b->dest_world) &&
+           wit_universe_fabric_mode_equal(&a->mode, &b->mode) &&
+           codec_bytes_equal(&a->schema, &b->schema) &&
+           codec_bytes_equal(&a->inbox, &b->inbox) &&
+           wit_universe_encoding_equal(&a->encoding, &b->encoding) &&
+           codec_bytes_equal(&a->payload, &b->payload) &&
+           wit_universe_list_header_equal(&a->headers, &b->headers) &&
+           codec_bytes_equal(&a->correlation_id, &b->correlation_id) &&
+           codec_bytes_equal(&a->message_id, &b->message_id) &&
+           codec_bytes_equal(&a->create, &b->create) &&
+           a->ask == b->ask &&
+           codec_bytes_equal(&a->answers, &b->answers) &&
+           codec_bytes_equal(&a->ref, &b->ref) &&
+           wit_universe_receipt_status_equal(&a->status, &b->status) &&
+           codec_bytes_equal(&a->code, &b->code);
+}
+
+void wit_universe_fabric_send_params_free(WitUniverseFabricSendParams *v)
+{
+    codec_bytes_free(&v->dest_world);
+    codec_bytes_free(&v->schema);
+    codec_bytes_free(&v->inbox);
+    codec_bytes_free(&v->payload);
+    wit_universe_list_header_free(&v->headers);
+    codec_bytes_free(&v->correlation_id);
+    codec_bytes_free(&v->message_id);
+    codec_bytes_free(&v->create);
+    codec_bytes_free(&v->answers);
+    codec_bytes_free(&v->ref);
+    codec_bytes_free(&v->code);
+    memset(v, 0, sizeof *v);
+}
+
+int wit_universe_fabric_send_params_validate(const WitUniverseFabricSendParams *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    return wit_universe_fabric_send_params_check(v, error);
+}
+
+int wit_universe_fabric_send_params_encode(const WitUniverseFabricSendParams *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_universe_fabric_send_params_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    codec_write_u8(&w, 1);
+    wit_universe_fabric_send_params_write(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_universe_fabric_send_params_decode(const void *data, size_t len, WitUniverseFabricSendParams *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitUniverseFabricSendParams v;
+
+    memset(&v, 0, sizeof v);
+    codec_read_version(&r, 1);
+    wit_universe_fabric_send_params_read(&r, &v);
+    (void)codec_read_failed(&r, "record fabric-send-params", "");
+    if (r.rc == SAP_OK) {
+        r.rc = wit_universe_fabric_send_params_check(&v, error);
+    }
+    if (r.rc != SAP_OK) {
+        wit_universe_fabric_send_params_free(&v);
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static void wit_universe_fabric_status_write(CodecWriter *w, const WitUniverseFabricStatus *v)
+{
+    codec_write_u8(w, *v);
+}
+
+static void wit_universe_fabric_status_read(CodecReader *r, WitUniverseFabricStatus *v)
+{
+    *v = codec_read_u8(r);
+}
+
+static int wit_universe_fabric_status_check(const WitUniverseFabricStatus *v, CodecError *error)
+{
+    return codec_blame(error, "enum fabric-status", "", codec_check_case(*v, 3, error));
+}
+
+bool wit_universe_fabric_status_equal(const WitUniverseFabricStatus *a, const WitUniverseFabricStatus *b)
+{
+    return *a == *b;
+}
+
+void wit_universe_fabric_status_free(WitUniverseFabricStatus *v)
+{
+    memset(v, 0, sizeof *v);
+}
+
+int wit_universe_fabric_status_validate(const WitUniverseFabricStatus *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    return wit_universe_fabric_status_check(v, error);
+}
+
+int wit_universe_fabric_status_encode(const WitUniverseFabricStatus *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_universe_fabric_status_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    codec_write_u8(&w, 1);
+    wit_universe_fabric_status_write(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_universe_fabric_status_decode(const void *data, size_t len, WitUniverseFabricStatus *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitUniverseFabricStatus v;
+
+    memset(&v, 0, sizeof v);
+    codec_read_version(&r, 1);
+    wit_universe_fabric_status_read(&r, &v);
+    codec_read_all(&r);
+    (void)codec_read_failed(&r, "enum fabric-status", "");
+    if (r.rc == SAP_OK) {
+        r.rc = wit_universe_fabric_status_check(&v, error);
+    }
+    if (r.rc != SAP_OK) {
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static void wit_universe_fabric_send_receipt_write(CodecWriter *w, const WitUniverseFabricSendReceipt *v)
+{
+    wit_universe_fabric_status_write(w, &v->status);
+    codec_write_bytes(w, &v->message_id);
+    codec_write_bytes(w, &v->dest_world);
+    codec_write_bytes(w, &v->enqueued_seq);
+}
+
+static void wit_universe_fabric_send_receipt_read(CodecReader *r, WitUniverseFabricSendReceipt *v)
+{
+    wit_universe_fabric_status_read(r, &v->status);
+    if (codec_read_failed(r, "record fabric-send-receipt", "status")) {
+        return;
+    }
+    codec_read_bytes(r, &v->message_id);
+    if (codec_read_failed(r, "record fabric-send-receipt", "message-id")) {
+        return;
+    }
+    codec_read_bytes(r, &v->dest_world);
+    if (codec_read_failed(r, "record fabric-send-receipt", "dest-world")) {
+        return;
+    }
+    codec_read_bytes(r, &v->enqueued_seq);
+    if (codec_read_failed(r, "record fabric-send-receipt", "enqueued-seq")) {
+        return;
+    }
+}
+
+static int wit_universe_fabric_send_receipt_check(const WitUniverseFabricSendReceipt *v, CodecError *error)
+{
+    int rc = wit_universe_fabric_status_check(&v->status, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record fabric-send-receipt", "status", rc);
+    }
+    {
+        bool bad = false;
+        bool holds = (codec_number_compare(codec_number_u(v->message_id.len), codec_number_u(UINT64_C(32))) == 0);
+        if (bad || !holds) {
+            return codec_broken(error, "record fabric-send-receipt", "message-id", "len(value) == 32");
+        }
+    }
+    rc = codec_check_string(&v->dest_world, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record fabric-send-receipt", "dest-world", rc);
+    }
+    {
+        bool bad = false;
+        bool holds = ((codec_number_compare(codec_number_u(v->dest_world.len), codec_number_u(UINT64_C(1))) >= 0) && (codec_number_compare(codec_number_u(v->dest_world.len), codec_number_u(UINT64_C(128))) <= 0));
+        if (bad || !holds) {
+            return codec_broken(error, "record fabric-send-receipt", "dest-world", "len(value) >= 1 && len(value) <= 128");
+        }
+    }
+    {
+        bool bad = false;
+        bool holds = ((codec_number_compare(codec_number_u(v->enqueued_seq.len), codec_number_u(UINT64_C(0))) == 0) || (codec_number_compare(codec_number_u(v->enqueued_seq.len), codec_number_u(UINT64_C(32))) == 0));
+        if (bad || !holds) {
+            return codec_broken(error, "record fabric-send-receipt", "enqueued-seq", "len(value) == 0 || len(value) == 32");
+        }
+    }
+    return SAP_OK;
+}
+
+bool wit_universe_fabric_send_receipt_equal(const WitUniverseFabricSendReceipt *a, const WitUniverseFabricSendReceipt *b)
+{
+    return wit_universe_fabric_status_equal(&a->status, &b->status) &&
+           codec_bytes_equal(&a->message_id, &b->message_id) &&
+           codec_bytes_equal(&a->dest_world, &b->dest_world) &&
+           codec_bytes_equal(&a->enqueued_seq, &b->enqueued_seq);
+}
+
+void wit_universe_fabric_send_receipt_free(WitUniverseFabricSendReceipt *v)
+{
+    codec_bytes_free(&v->message_id);
+    codec_bytes_free(&v->dest_world);
+    codec_bytes_free(&v->enqueued_seq);
+    memset(v, 0, sizeof *v);
+}
+
+int wit_universe_fabric_send_receipt_validate(const WitUniverseFabricSendReceipt *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    return wit_universe_fabric_send_receipt_check(v, error);
+}
+
+int wit_universe_fabric_send_receipt_encode(const WitUniverseFabricSendReceipt *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_universe_fabric_send_receipt_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    codec_write_u8(&w, 1);
+    wit_universe_fabric_send_receipt_write(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_universe_fabric_send_receipt_decode(const void *data, size_t len, WitUniverseFabricSendReceipt *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitUniverseFabricSendReceipt v;
+
+    memset(&v, 0, sizeof v);
+    codec_read_version(&r, 1);
+    wit_universe_fabric_send_receipt_read(&r, &v);
+    (void)codec_read_failed(&r, "record fabric-send-receipt", "");
+    if (r.rc == SAP_OK) {
+        r.rc = wit_universe_fabric_send_receipt_check(&v, error);
+    }
+    if (r.rc != SAP_OK) {
+        wit_universe_fabric_send_receipt_free(&v);
         return r.rc;
     }
     *v_out = v;
@@ -5281,6 +5995,8 @@ static void wit_universe_effect_write(CodecWriter *w, const WitUniverseEffect *v
     wit_universe_retry_write(w, &v->retry);
     codec_write_u32(w, v->attempt);
     wit_universe_list_effect_attempt_write(w, &v->attempts);
+    codec_write_bytes(w, &v->correlation_id);
+    codec_write_bytes(w, &v->trace_parent);
 }
 
 static void wit_universe_effect_read(CodecReader *r, WitUniverseEffect *v)
@@ -5335,6 +6051,14 @@ static void wit_universe_effect_read(CodecReader *r, WitUniverseEffect *v)
     }
     wit_universe_list_effect_attempt_read(r, &v->attempts);
     if (codec_read_failed(r, "record effect", "attempts")) {
+        return;
+    }
+    codec_read_bytes(r, &v->correlation_id);
+    if (codec_read_failed(r, "record effect", "correlation-id")) {
+        return;
+    }
+    codec_read_bytes(r, &v->trace_parent);
+    if (codec_read_failed(r, "record effect", "trace-parent")) {
         return;
     }
 }
@@ -5407,6 +6131,28 @@ static int wit_universe_effect_check(const WitUniverseEffect *v, CodecError *err
     if (rc != SAP_OK) {
         return codec_blame(error, "record effect", "attempts", rc);
     }
+    rc = codec_check_string(&v->correlation_id, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record effect", "correlation-id", rc);
+    }
+    {
+        bool bad = false;
+        bool holds = (codec_number_compare(codec_number_u(v->correlation_id.len), codec_number_u(UINT64_C(256))) <= 0);
+        if (bad || !holds) {
+            return codec_broken(error, "record effect", "correlation-id", "len(value) <= 256");
+        }
+    }
+    rc = codec_check_string(&v->trace_parent, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record effect", "trace-parent", rc);
+    }
+    {
+        bool bad = false;
+        bool holds = (codec_number_compare(codec_number_u(v->trace_parent.len), codec_number_u(UINT64_C(128))) <= 0);
+        if (bad || !holds) {
+            return codec_broken(error, "record effect", "trace-parent", "len(value) <= 128");
+        }
+    }
     return SAP_OK;
 }
 
@@ -5424,7 +6170,9 @@ bool wit_universe_effect_equal(const WitUniverseEffect *a, const WitUniverseEffe
            a->enqueued_at_ns == b->enqueued_at_ns &&
            wit_universe_retry_equal(&a->retry, &b->retry) &&
            a->attempt == b->attempt &&
-           wit_universe_list_effect_attempt_equal(&a->attempts, &b->attempts);
+           wit_universe_list_effect_attempt_equal(&a->attempts, &b->attempts) &&
+           codec_bytes_equal(&a->correlation_id, &b->correlation_id) &&
+           codec_bytes_equal(&a->trace_parent, &b->trace_parent);
 }
 
 void wit_universe_effect_free(WitUniverseEffect *v)
@@ -5437,6 +6185,8 @@ void wit_universe_effect_free(WitUniverseEffect *v)
     codec_bytes_free(&v->origin_name);
     codec_bytes_free(&v->policy_context_hash);
     wit_universe_list_effect_attempt_free(&v->attempts);
+    codec_bytes_free(&v->correlation_id);
+    codec_bytes_free(&v->trace_parent);
     memset(v, 0, sizeof *v);
 }
 
@@ -6150,6 +6900,71 @@ int wit_universe_dbi36_effects_dedupe_value_decode(const void *data, size_t len,
     return SAP_OK;
 }
 
+static void wit_universe_timer_use_write(CodecWriter *w, const WitUniverseTimerUse *v)
+{
+    codec_write_u8(w, *v);
+}
+
+static void wit_universe_timer_use_read(CodecReader *r, WitUniverseTimerUse *v)
+{
+    *v = codec_read_u8(r);
+}
+
+static int wit_universe_timer_use_check(const WitUniverseTimerUse *v, CodecError *error)
+{
+    return codec_blame(error, "enum timer-use", "", codec_check_case(*v, 3, error));
+}
+
+bool wit_universe_timer_use_equal(const WitUniverseTimerUse *a, const WitUniverseTimerUse *b)
+{
+    return *a == *b;
+}
+
+void wit_universe_timer_use_free(WitUniverseTimerUse *v)
+{
+    memset(v, 0, sizeof *v);
+}
+
+int wit_universe_timer_use_validate(const WitUniverseTimerUse *v, CodecError *error)
+{
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    return wit_universe_timer_use_check(v, error);
+}
+
+int wit_universe_timer_use_encode(const WitUniverseTimerUse *v, Buf *buf, CodecError *error)
+{
+    int rc = wit_universe_timer_use_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    CodecWriter w = codec_write_start(buf);
+    codec_write_u8(&w, 1);
+    wit_universe_timer_use_write(&w, v);
+    return codec_write_end(&w);
+}
+
+int wit_universe_timer_use_decode(const void *data, size_t len, WitUniverseTimerUse *v_out, CodecError *error)
+{
+    CodecReader r = codec_read_start(data, len, error);
+    WitUniverseTimerUse v;
+
+    memset(&v, 0, sizeof v);
+    codec_read_version(&r, 1);
+    wit_universe_timer_use_read(&r, &v);
+    codec_read_all(&r);
+    (void)codec_read_failed(&r, "enum timer-use", "");
+    if (r.rc == SAP_OK) {
+        r.rc = wit_universe_timer_use_check(&v, error);
+    }
+    if (r.rc != SAP_OK) {
+        return r.rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
 static void wit_universe_dbi37_timers_due_key_write_key(CodecWriter *w, const WitUniverseDbi37TimersDueKey *v)
 {
     codec_write_u32be(w, v->universe);
@@ -6260,6 +7075,9 @@ static void wit_universe_dbi37_timers_due_value_write(CodecWriter *w, const WitU
     codec_write_bytes(w, &v->ref);
     wit_universe_encoding_write(w, &v->encoding);
     codec_write_bytes(w, &v->payload);
+    wit_universe_timer_use_write(w, &v->use);
+    codec_write_bytes(w, &v->correlation_id);
+    codec_write_bytes(w, &v->trace_parent);
 }
 
 static void wit_universe_dbi37_timers_due_value_read(CodecReader *r, WitUniverseDbi37TimersDueValue *v)
@@ -6282,6 +7100,18 @@ static void wit_universe_dbi37_timers_due_value_read(CodecReader *r, WitUniverse
     }
     codec_read_bytes(r, &v->payload);
     if (codec_read_failed(r, "record dbi37-timers-due-value", "payload")) {
+        return;
+    }
+    wit_universe_timer_use_read(r, &v->use);
+    if (codec_read_failed(r, "record dbi37-timers-due-value", "use")) {
+        return;
+    }
+    codec_read_bytes(r, &v->correlation_id);
+    if (codec_read_failed(r, "record dbi37-timers-due-value", "correlation-id")) {
+        return;
+    }
+    codec_read_bytes(r, &v->trace_parent);
+    if (codec_read_failed(r, "record dbi37-timers-due-value", "trace-parent")) {
         return;
     }
 }
@@ -6314,6 +7144,32 @@ static int wit_universe_dbi37_timers_due_value_check(const WitUniverseDbi37Timer
     if (rc != SAP_OK) {
         return codec_blame(error, "record dbi37-timers-due-value", "encoding", rc);
     }
+    rc = wit_universe_timer_use_check(&v->use, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record dbi37-timers-due-value", "use", rc);
+    }
+    rc = codec_check_string(&v->correlation_id, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record dbi37-timers-due-value", "correlation-id", rc);
+    }
+    {
+        bool bad = false;
+        bool holds = (codec_number_compare(codec_number_u(v->correlation_id.len), codec_number_u(UINT64_C(256))) <= 0);
+        if (bad || !holds) {
+            return codec_broken(error, "record dbi37-timers-due-value", "correlation-id", "len(value) <= 256");
+        }
+    }
+    rc = codec_check_string(&v->trace_parent, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record dbi37-timers-due-value", "trace-parent", rc);
+    }
+    {
+        bool bad = false;
+        bool holds = (codec_number_compare(codec_number_u(v->trace_parent.len), codec_number_u(UINT64_C(128))) <= 0);
+        if (bad || !holds) {
+            return codec_broken(error, "record dbi37-timers-due-value", "trace-parent", "len(value) <= 128");
+        }
+    }
     return SAP_OK;
 }
 
@@ -6323,7 +7179,10 @@ bool wit_universe_dbi37_timers_due_value_equal(const WitUniverseDbi37TimersDueVa
            a->height == b->height &&
            codec_bytes_equal(&a->ref, &b->ref) &&
            wit_universe_encoding_equal(&a->encoding, &b->encoding) &&
-           codec_bytes_equal(&a->payload, &b->payload);
+           codec_bytes_equal(&a->payload, &b->payload) &&
+           wit_universe_timer_use_equal(&a->use, &b->use) &&
+           codec_bytes_equal(&a->correlation_id, &b->correlation_id) &&
+           codec_bytes_equal(&a->trace_parent, &b->trace_parent);
 }
 
 void wit_universe_dbi37_timers_due_value_free(WitUniverseDbi37TimersDueValue *v)
@@ -6331,6 +7190,8 @@ void wit_universe_dbi37_timers_due_value_free(WitUniverseDbi37TimersDueValue *v)
     codec_bytes_free(&v->world);
     codec_bytes_free(&v->ref);
     codec_bytes_free(&v->payload);
+    codec_bytes_free(&v->correlation_id);
+    codec_bytes_free(&v->trace_parent);
     memset(v, 0, sizeof *v);
 }
 
@@ -7140,7 +8001,14 @@ static void wit_universe_dbi42_promises_value_write(CodecWriter *w, const WitUni
 {
     codec_write_bytes(w, &v->world);
     codec_write_bytes(w, &v->intent_hash);
-    codec_write_u64(w, v->deadline_ns);
+    uint8_t *at_deadline_ns = codec_write_room(w, 16);
+    if (at_deadline_ns != NULL) {
+        store_u64le(at_deadline_ns + 0, (uint64_t)v->deadline_ns);
+        store_u64le(at_deadline_ns + 8, (uint64_t)v->height);
+    }
+    codec_write_bytes(w, &v->ref);
+    codec_write_bytes(w, &v->correlation_id);
+    codec_write_bytes(w, &v->trace_parent);
 }
 
 static void wit_universe_dbi42_promises_value_read(CodecReader *r, WitUniverseDbi42PromisesValue *v)
@@ -7153,8 +8021,24 @@ static void wit_universe_dbi42_promises_value_read(CodecReader *r, WitUniverseDb
     if (codec_read_failed(r, "record dbi42-promises-value", "intent-hash")) {
         return;
     }
-    v->deadline_ns = codec_read_u64(r);
-    if (codec_read_failed(r, "record dbi42-promises-value", "deadline-ns")) {
+    const uint8_t *at_deadline_ns = codec_read_run(r, 16);
+    if (at_deadline_ns == NULL) {
+        static const CodecField fields[] = {{"deadline-ns", 8}, {"height", 8}};
+        codec_read_no_run(r, "record dbi42-promises-value", fields, 2);
+        return;
+    }
+    v->deadline_ns = (uint64_t)load_u64le(at_deadline_ns + 0);
+    v->height = (uint64_t)load_u64le(at_deadline_ns + 8);
+    codec_read_bytes(r, &v->ref);
+    if (codec_read_failed(r, "record dbi42-promises-value", "ref")) {
+        return;
+    }
+    codec_read_bytes(r, &v->correlation_id);
+    if (codec_read_failed(r, "record dbi42-promises-value", "correlation-id")) {
+        return;
+    }
+    codec_read_bytes(r, &v->trace_parent);
+    if (codec_read_failed(r, "record dbi42-promises-value", "trace-parent")) {
         return;
     }
 }
@@ -7179,6 +8063,39 @@ static int wit_universe_dbi42_promises_value_check(const WitUniverseDbi42Promise
             return codec_broken(error, "record dbi42-promises-value", "intent-hash", "len(value) == 32");
         }
     }
+    rc = codec_check_string(&v->ref, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record dbi42-promises-value", "ref", rc);
+    }
+    {
+        bool bad = false;
+        bool holds = ((codec_number_compare(codec_number_u(v->ref.len), codec_number_u(UINT64_C(1))) >= 0) && (codec_number_compare(codec_number_u(v->ref.len), codec_number_u(UINT64_C(128))) <= 0));
+        if (bad || !holds) {
+            return codec_broken(error, "record dbi42-promises-value", "ref", "len(value) >= 1 && len(value) <= 128");
+        }
+    }
+    rc = codec_check_string(&v->correlation_id, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record dbi42-promises-value", "correlation-id", rc);
+    }
+    {
+        bool bad = false;
+        bool holds = (codec_number_compare(codec_number_u(v->correlation_id.len), codec_number_u(UINT64_C(256))) <= 0);
+        if (bad || !holds) {
+            return codec_broken(error, "record dbi42-promises-value", "correlation-id", "len(value) <= 256");
+        }
+    }
+    rc = codec_check_string(&v->trace_parent, error);
+    if (rc != SAP_OK) {
+        return codec_blame(error, "record dbi42-promises-value", "trace-parent", rc);
+    }
+    {
+        bool bad = false;
+        bool holds = (codec_number_compare(codec_number_u(v->trace_parent.len), codec_number_u(UINT64_C(128))) <= 0);
+        if (bad || !holds) {
+            return codec_broken(error, "record dbi42-promises-value", "trace-parent", "len(value) <= 128");
+        }
+    }
     return SAP_OK;
 }
 
@@ -7186,13 +8103,20 @@ bool wit_universe_dbi42_promises_value_equal(const WitUniverseDbi42PromisesValue
 {
     return codec_bytes_equal(&a->world, &b->world) &&
            codec_bytes_equal(&a->intent_hash, &b->intent_hash) &&
-           a->deadline_ns == b->deadline_ns;
+           a->deadline_ns == b->deadline_ns &&
+           a->height == b->height &&
+           codec_bytes_equal(&a->ref, &b->ref) &&
+           codec_bytes_equal(&a->correlation_id, &b->correlation_id) &&
+           codec_bytes_equal(&a->trace_parent, &b->trace_parent);
 }
 
 void wit_universe_dbi42_promises_value_free(WitUniverseDbi42PromisesValue *v)
 {
     codec_bytes_free(&v->world);
     codec_bytes_free(&v->intent_hash);
+    codec_bytes_free(&v->ref);
+    codec_bytes_free(&v->correlation_id);
+    codec_bytes_free(&v->trace_parent);
     memset(v, 0, sizeof *v);
 }
 

@@ -19,7 +19,7 @@ enum {
 };
 typedef uint8_t WitUniverseEncoding;
 
-/* What an item is to its handler. */
+/* What an item is to its handler. reply: what somebody answers to an ask or a promise; timeout: nobody has in time. To the handler both are receipts. */
 enum {
     WIT_UNIVERSE_ITEM_KIND_CREATE = 0,
     WIT_UNIVERSE_ITEM_KIND_MESSAGE = 1,
@@ -28,6 +28,8 @@ enum {
     WIT_UNIVERSE_ITEM_KIND_CANCEL = 4,
     WIT_UNIVERSE_ITEM_KIND_FORKED = 5,
     WIT_UNIVERSE_ITEM_KIND_MIGRATE = 6,
+    WIT_UNIVERSE_ITEM_KIND_REPLY = 7,
+    WIT_UNIVERSE_ITEM_KIND_TIMEOUT = 8,
 };
 typedef uint8_t WitUniverseItemKind;
 
@@ -57,10 +59,21 @@ typedef struct WitUniverseEffectAttempt {
     CodecBytes code; /* What the adapter says of it, such as http_503. Empty: nothing. */
 } WitUniverseEffectAttempt;
 
+/* What a sender says of a message beside its payload. */
+typedef struct WitUniverseHeader {
+    CodecBytes name;
+    CodecBytes value;
+} WitUniverseHeader;
+
 typedef struct WitUniverseListEffectAttempt {
     WitUniverseEffectAttempt *items;
     uint32_t count;
 } WitUniverseListEffectAttempt;
+
+typedef struct WitUniverseListHeader {
+    WitUniverseHeader *items;
+    uint32_t count;
+} WitUniverseListHeader;
 
 /* Something that a world's handler will be called with, once. */
 typedef struct WitUniverseInboxItem {
@@ -83,7 +96,55 @@ typedef struct WitUniverseInboxItem {
     uint8_t priority; /* Of the hint that was put with it, under the same seq. */
     CodecBytes code; /* Of a receipt that is not ok: why, such as no_adapter. Empty: nothing is known. */
     WitUniverseListEffectAttempt attempts; /* Of the receipt of an effect: its attempts, in the order of their claims. */
+    WitUniverseListHeader headers; /* Of a message from another world. */
 } WitUniverseInboxItem;
+
+/* typed-event: a value of a schema, whose name is that of the event. inbox: bytes for a named inbox. */
+enum {
+    WIT_UNIVERSE_FABRIC_MODE_TYPED_EVENT = 0,
+    WIT_UNIVERSE_FABRIC_MODE_INBOX = 1,
+};
+typedef uint8_t WitUniverseFabricMode;
+
+typedef struct WitUniverseOptionU32 {
+    bool some;
+    uint32_t value;
+} WitUniverseOptionU32;
+
+/* sys/FabricSendParams@1. Worlds by name; bytes with their encoding. */
+typedef struct WitUniverseFabricSendParams {
+    WitUniverseOptionU32 dest_universe; /* None: that of the sender. */
+    CodecBytes dest_world;
+    WitUniverseFabricMode mode;
+    CodecBytes schema; /* Of a typed event. Empty: it is none. */
+    CodecBytes inbox; /* Of the other mode. */
+    WitUniverseEncoding encoding;
+    CodecBytes payload; /* The value, or the payload. */
+    WitUniverseListHeader headers;
+    CodecBytes correlation_id; /* Empty: that of the item in whose step it was sent. */
+    CodecBytes message_id; /* Chosen by the handler. Empty: the hash of the intent is the id. */
+    CodecBytes create; /* The module of the destination, which is created if it is not there. Empty: it is not. */
+    bool ask; /* The sender waits for a reply. */
+    CodecBytes answers; /* Of a reply: the hash of the ask that it answers, and how. Empty and none: it is no reply. */
+    CodecBytes ref; /* Of a reply: what the handler that asked calls the ask. */
+    WitUniverseReceiptStatus status;
+    CodecBytes code;
+} WitUniverseFabricSendParams;
+
+enum {
+    WIT_UNIVERSE_FABRIC_STATUS_OK = 0,
+    WIT_UNIVERSE_FABRIC_STATUS_ALREADY_ENQUEUED = 1,
+    WIT_UNIVERSE_FABRIC_STATUS_ERROR = 2,
+};
+typedef uint8_t WitUniverseFabricStatus;
+
+/* sys/FabricSendReceipt@1. */
+typedef struct WitUniverseFabricSendReceipt {
+    WitUniverseFabricStatus status;
+    CodecBytes message_id; /* The hash of the intent, or SHA-256 over from_world and the message_id that the handler chose. */
+    CodecBytes dest_world;
+    CodecBytes enqueued_seq; /* Of the message in the inbox of the destination. Empty: it is not there. */
+} WitUniverseFabricSendReceipt;
 
 /* item: the handler ran. rejected: it refused the item for good, or failed too often, and the item is a dead letter. duplicate: the item answers an intent that is no longer outstanding. */
 enum {
@@ -124,13 +185,13 @@ typedef uint8_t WitUniverseTimerClock;
 
 /* What a handler asks the outside to do. */
 typedef struct WitUniverseIntent {
-    CodecBytes kind; /* The kind of effect, or timer, cancel, reply. */
+    CodecBytes kind; /* The kind of effect, or timer, cancel, reply, ask, promise. */
     CodecBytes ref;
     WitUniverseEncoding encoding;
     CodecBytes params;
     CodecBytes hash; /* SHA-256 over universe, world, height, index, kind, encoding and params. */
     WitUniverseRetry retry; /* Of an effect. */
-    WitUniverseTimerClock clock; /* Of a timer: the delay, or the time of day. */
+    WitUniverseTimerClock clock; /* Of a timer: the delay, or the time of day. Of an effect: the delay. Of an ask or a promise: how long it waits. */
     uint64_t time_ns;
 } WitUniverseIntent;
 
@@ -445,6 +506,8 @@ typedef struct WitUniverseEffect {
     WitUniverseRetry retry;
     uint32_t attempt; /* Claims so far. */
     WitUniverseListEffectAttempt attempts; /* Those that have ended. */
+    CodecBytes correlation_id; /* Of the item in whose step it was asked for. */
+    CodecBytes trace_parent;
 } WitUniverseEffect;
 
 /* Effects that wait, for their time or for an adapter. */
@@ -500,6 +563,14 @@ typedef struct WitUniverseDbi36EffectsDedupeValue {
     CodecBytes key;
 } WitUniverseDbi36EffectsDedupeValue;
 
+/* What fires. timer: a timer of the handler's. ask, promise: the end of the time in which one must be answered; the payload of a promise's is the id of the promise. */
+enum {
+    WIT_UNIVERSE_TIMER_USE_TIMER = 0,
+    WIT_UNIVERSE_TIMER_USE_ASK = 1,
+    WIT_UNIVERSE_TIMER_USE_PROMISE = 2,
+};
+typedef uint8_t WitUniverseTimerUse;
+
 /* Timers that are armed. */
 typedef struct WitUniverseDbi37TimersDueKey {
     uint32_t universe;
@@ -515,6 +586,9 @@ typedef struct WitUniverseDbi37TimersDueValue {
     CodecBytes ref;
     WitUniverseEncoding encoding;
     CodecBytes payload;
+    WitUniverseTimerUse use;
+    CodecBytes correlation_id; /* Of the item in whose step it was armed. */
+    CodecBytes trace_parent;
 } WitUniverseDbi37TimersDueValue;
 
 /* Where an armed timer is. */
@@ -576,7 +650,11 @@ typedef struct WitUniverseDbi42PromisesKey {
 typedef struct WitUniverseDbi42PromisesValue {
     CodecBytes world;
     CodecBytes intent_hash;
-    uint64_t deadline_ns;
+    uint64_t deadline_ns; /* Lease time at which it times out. 0: it waits for ever. */
+    uint64_t height; /* Of the entry that made it. */
+    CodecBytes ref; /* What the handler calls it. */
+    CodecBytes correlation_id;
+    CodecBytes trace_parent;
 } WitUniverseDbi42PromisesValue;
 
 /* What a call of a module's code is given of the state: all of it, or what it asks for. */
@@ -714,11 +792,41 @@ int wit_universe_effect_attempt_validate(const WitUniverseEffectAttempt *v, Code
 bool wit_universe_effect_attempt_equal(const WitUniverseEffectAttempt *a, const WitUniverseEffectAttempt *b);
 void wit_universe_effect_attempt_free(WitUniverseEffectAttempt *v);
 
+int wit_universe_header_encode(const WitUniverseHeader *v, Buf *buf, CodecError *error);
+int wit_universe_header_decode(const void *data, size_t len, WitUniverseHeader *v_out, CodecError *error);
+int wit_universe_header_validate(const WitUniverseHeader *v, CodecError *error);
+bool wit_universe_header_equal(const WitUniverseHeader *a, const WitUniverseHeader *b);
+void wit_universe_header_free(WitUniverseHeader *v);
+
 int wit_universe_inbox_item_encode(const WitUniverseInboxItem *v, Buf *buf, CodecError *error);
 int wit_universe_inbox_item_decode(const void *data, size_t len, WitUniverseInboxItem *v_out, CodecError *error);
 int wit_universe_inbox_item_validate(const WitUniverseInboxItem *v, CodecError *error);
 bool wit_universe_inbox_item_equal(const WitUniverseInboxItem *a, const WitUniverseInboxItem *b);
 void wit_universe_inbox_item_free(WitUniverseInboxItem *v);
+
+int wit_universe_fabric_mode_encode(const WitUniverseFabricMode *v, Buf *buf, CodecError *error);
+int wit_universe_fabric_mode_decode(const void *data, size_t len, WitUniverseFabricMode *v_out, CodecError *error);
+int wit_universe_fabric_mode_validate(const WitUniverseFabricMode *v, CodecError *error);
+bool wit_universe_fabric_mode_equal(const WitUniverseFabricMode *a, const WitUniverseFabricMode *b);
+void wit_universe_fabric_mode_free(WitUniverseFabricMode *v);
+
+int wit_universe_fabric_send_params_encode(const WitUniverseFabricSendParams *v, Buf *buf, CodecError *error);
+int wit_universe_fabric_send_params_decode(const void *data, size_t len, WitUniverseFabricSendParams *v_out, CodecError *error);
+int wit_universe_fabric_send_params_validate(const WitUniverseFabricSendParams *v, CodecError *error);
+bool wit_universe_fabric_send_params_equal(const WitUniverseFabricSendParams *a, const WitUniverseFabricSendParams *b);
+void wit_universe_fabric_send_params_free(WitUniverseFabricSendParams *v);
+
+int wit_universe_fabric_status_encode(const WitUniverseFabricStatus *v, Buf *buf, CodecError *error);
+int wit_universe_fabric_status_decode(const void *data, size_t len, WitUniverseFabricStatus *v_out, CodecError *error);
+int wit_universe_fabric_status_validate(const WitUniverseFabricStatus *v, CodecError *error);
+bool wit_universe_fabric_status_equal(const WitUniverseFabricStatus *a, const WitUniverseFabricStatus *b);
+void wit_universe_fabric_status_free(WitUniverseFabricStatus *v);
+
+int wit_universe_fabric_send_receipt_encode(const WitUniverseFabricSendReceipt *v, Buf *buf, CodecError *error);
+int wit_universe_fabric_send_receipt_decode(const void *data, size_t len, WitUniverseFabricSendReceipt *v_out, CodecError *error);
+int wit_universe_fabric_send_receipt_validate(const WitUniverseFabricSendReceipt *v, CodecError *error);
+bool wit_universe_fabric_send_receipt_equal(const WitUniverseFabricSendReceipt *a, const WitUniverseFabricSendReceipt *b);
+void wit_universe_fabric_send_receipt_free(WitUniverseFabricSendReceipt *v);
 
 int wit_universe_entry_kind_encode(const WitUniverseEntryKind *v, Buf *buf, CodecError *error);
 int wit_universe_entry_kind_decode(const void *data, size_t len, WitUniverseEntryKind *v_out, CodecError *error);
@@ -1037,6 +1145,12 @@ int wit_universe_dbi36_effects_dedupe_value_decode(const void *data, size_t len,
 int wit_universe_dbi36_effects_dedupe_value_validate(const WitUniverseDbi36EffectsDedupeValue *v, CodecError *error);
 bool wit_universe_dbi36_effects_dedupe_value_equal(const WitUniverseDbi36EffectsDedupeValue *a, const WitUniverseDbi36EffectsDedupeValue *b);
 void wit_universe_dbi36_effects_dedupe_value_free(WitUniverseDbi36EffectsDedupeValue *v);
+
+int wit_universe_timer_use_encode(const WitUniverseTimerUse *v, Buf *buf, CodecError *error);
+int wit_universe_timer_use_decode(const void *data, size_t len, WitUniverseTimerUse *v_out, CodecError *error);
+int wit_universe_timer_use_validate(const WitUniverseTimerUse *v, CodecError *error);
+bool wit_universe_timer_use_equal(const WitUniverseTimerUse *a, const WitUniverseTimerUse *b);
+void wit_universe_timer_use_free(WitUniverseTimerUse *v);
 
 int wit_universe_dbi37_timers_due_key_encode(const WitUniverseDbi37TimersDueKey *v, Buf *buf, CodecError *error);
 int wit_universe_dbi37_timers_due_key_decode(const void *data, size_t len, WitUniverseDbi37TimersDueKey *v_out, CodecError *error);

@@ -95,6 +95,8 @@ static const char *const wit_universe_item_kind_names[] = {
     "cancel",
     "forked",
     "migrate",
+    "reply",
+    "timeout",
 };
 
 static json_t *wit_universe_item_kind_write_json(const WitUniverseItemKind *v)
@@ -105,7 +107,7 @@ static json_t *wit_universe_item_kind_write_json(const WitUniverseItemKind *v)
 static int wit_universe_item_kind_read_json(const json_t *json, WitUniverseItemKind *v, CodecError *error)
 {
     uint32_t number = 0;
-    int rc = codec_json_read_case(json, wit_universe_item_kind_names, 7, &number, error);
+    int rc = codec_json_read_case(json, wit_universe_item_kind_names, 9, &number, error);
 
     *v = (WitUniverseItemKind)number;
     return rc;
@@ -334,6 +336,70 @@ int wit_universe_effect_attempt_from_json(const json_t *json, WitUniverseEffectA
     return SAP_OK;
 }
 
+static const char *const wit_universe_header_names[] = {
+    "name",
+    "value",
+};
+
+static json_t *wit_universe_header_write_json(const WitUniverseHeader *v)
+{
+    json_t *json = json_object();
+    bool ok = json != NULL;
+
+    ok = ok && codec_json_add(json, "name", codec_json_string(&v->name));
+    ok = ok && codec_json_add(json, "value", codec_json_string(&v->value));
+    return codec_json_done(json, ok);
+}
+
+static int wit_universe_header_read_json(const json_t *json, WitUniverseHeader *v, CodecError *error)
+{
+    int rc = codec_json_read_fields(json, wit_universe_header_names, 2, error);
+    if (rc == SAP_OK) {
+        rc = codec_json_read_string(json_object_get(json, "name"), &v->name, error);
+        (void)codec_blame(error, "record header", "name", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = codec_json_read_string(json_object_get(json, "value"), &v->value, error);
+        (void)codec_blame(error, "record header", "value", rc);
+    }
+    return rc;
+}
+
+int wit_universe_header_to_json(const WitUniverseHeader *v, json_t **json_out, CodecError *error)
+{
+    int rc = wit_universe_header_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    json_t *json = wit_universe_header_write_json(v);
+    if (json == NULL) {
+        return SAP_NOMEM;
+    }
+    *json_out = json;
+    return SAP_OK;
+}
+
+int wit_universe_header_from_json(const json_t *json, WitUniverseHeader *v_out, CodecError *error)
+{
+    WitUniverseHeader v;
+
+    memset(&v, 0, sizeof v);
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    int rc = wit_universe_header_read_json(json, &v, error);
+    (void)codec_blame(error, "record header", "", rc);
+    if (rc == SAP_OK) {
+        rc = wit_universe_header_validate(&v, error);
+    }
+    if (rc != SAP_OK) {
+        wit_universe_header_free(&v);
+        return rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
 static json_t *wit_universe_list_effect_attempt_write_json(const WitUniverseListEffectAttempt *v)
 {
     json_t *json = json_array();
@@ -363,6 +429,35 @@ static int wit_universe_list_effect_attempt_read_json(const json_t *json, WitUni
     return rc;
 }
 
+static json_t *wit_universe_list_header_write_json(const WitUniverseListHeader *v)
+{
+    json_t *json = json_array();
+    bool ok = json != NULL;
+
+    for (uint32_t i = 0; i < v->count && ok; i++) {
+        ok = codec_json_append(json, wit_universe_header_write_json(&v->items[i]));
+    }
+    return codec_json_done(json, ok);
+}
+
+static int wit_universe_list_header_read_json(const json_t *json, WitUniverseListHeader *v, CodecError *error)
+{
+    uint32_t count = 0;
+    int rc = codec_json_read_array(json, &count, error);
+    if (rc != SAP_OK || count == 0) {
+        return rc;
+    }
+    v->items = codec_items_new(count, sizeof *v->items);
+    if (v->items == NULL) {
+        return SAP_NOMEM;
+    }
+    v->count = count;
+    for (uint32_t i = 0; i < count && rc == SAP_OK; i++) {
+        rc = wit_universe_header_read_json(json_array_get(json, i), &v->items[i], error);
+    }
+    return rc;
+}
+
 static const char *const wit_universe_inbox_item_names[] = {
     "kind",
     "name",
@@ -383,6 +478,7 @@ static const char *const wit_universe_inbox_item_names[] = {
     "priority",
     "code",
     "attempts",
+    "headers",
 };
 
 static json_t *wit_universe_inbox_item_write_json(const WitUniverseInboxItem *v)
@@ -409,12 +505,13 @@ static json_t *wit_universe_inbox_item_write_json(const WitUniverseInboxItem *v)
     ok = ok && codec_json_add(json, "priority", codec_json_unsigned(v->priority));
     ok = ok && codec_json_add(json, "code", codec_json_string(&v->code));
     ok = ok && codec_json_add(json, "attempts", wit_universe_list_effect_attempt_write_json(&v->attempts));
+    ok = ok && codec_json_add(json, "headers", wit_universe_list_header_write_json(&v->headers));
     return codec_json_done(json, ok);
 }
 
 static int wit_universe_inbox_item_read_json(const json_t *json, WitUniverseInboxItem *v, CodecError *error)
 {
-    int rc = codec_json_read_fields(json, wit_universe_inbox_item_names, 19, error);
+    int rc = codec_json_read_fields(json, wit_universe_inbox_item_names, 20, error);
     if (rc == SAP_OK) {
         rc = wit_universe_item_kind_read_json(json_object_get(json, "kind"), &v->kind, error);
         (void)codec_blame(error, "record inbox-item", "kind", rc);
@@ -491,6 +588,10 @@ static int wit_universe_inbox_item_read_json(const json_t *json, WitUniverseInbo
         rc = wit_universe_list_effect_attempt_read_json(json_object_get(json, "attempts"), &v->attempts, error);
         (void)codec_blame(error, "record inbox-item", "attempts", rc);
     }
+    if (rc == SAP_OK) {
+        rc = wit_universe_list_header_read_json(json_object_get(json, "headers"), &v->headers, error);
+        (void)codec_blame(error, "record inbox-item", "headers", rc);
+    }
     return rc;
 }
 
@@ -523,6 +624,353 @@ int wit_universe_inbox_item_from_json(const json_t *json, WitUniverseInboxItem *
     }
     if (rc != SAP_OK) {
         wit_universe_inbox_item_free(&v);
+        return rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static const char *const wit_universe_fabric_mode_names[] = {
+    "typed-event",
+    "inbox",
+};
+
+static json_t *wit_universe_fabric_mode_write_json(const WitUniverseFabricMode *v)
+{
+    return json_string(wit_universe_fabric_mode_names[*v]);
+}
+
+static int wit_universe_fabric_mode_read_json(const json_t *json, WitUniverseFabricMode *v, CodecError *error)
+{
+    uint32_t number = 0;
+    int rc = codec_json_read_case(json, wit_universe_fabric_mode_names, 2, &number, error);
+
+    *v = (WitUniverseFabricMode)number;
+    return rc;
+}
+
+int wit_universe_fabric_mode_to_json(const WitUniverseFabricMode *v, json_t **json_out, CodecError *error)
+{
+    int rc = wit_universe_fabric_mode_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    json_t *json = wit_universe_fabric_mode_write_json(v);
+    if (json == NULL) {
+        return SAP_NOMEM;
+    }
+    *json_out = json;
+    return SAP_OK;
+}
+
+int wit_universe_fabric_mode_from_json(const json_t *json, WitUniverseFabricMode *v_out, CodecError *error)
+{
+    WitUniverseFabricMode v;
+
+    memset(&v, 0, sizeof v);
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    int rc = wit_universe_fabric_mode_read_json(json, &v, error);
+    (void)codec_blame(error, "enum fabric-mode", "", rc);
+    if (rc == SAP_OK) {
+        rc = wit_universe_fabric_mode_validate(&v, error);
+    }
+    if (rc != SAP_OK) {
+        wit_universe_fabric_mode_free(&v);
+        return rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static json_t *wit_universe_option_u32_write_json(const WitUniverseOptionU32 *v)
+{
+    return v->some ? codec_json_unsigned(v->value) : json_null();
+}
+
+static int wit_universe_option_u32_read_json(const json_t *json, WitUniverseOptionU32 *v, CodecError *error)
+{
+    if (json == NULL || json_is_null(json)) {
+        return SAP_OK;
+    }
+    v->some = true;
+    return read_u32(json, &v->value, error);
+}
+
+static const char *const wit_universe_fabric_send_params_names[] = {
+    "dest-universe",
+    "dest-world",
+    "mode",
+    "schema",
+    "inbox",
+    "encoding",
+    "payload",
+    "headers",
+    "correlation-id",
+    "message-id",
+    "create",
+    "ask",
+    "answers",
+    "ref",
+    "status",
+    "code",
+};
+
+static json_t *wit_universe_fabric_send_params_write_json(const WitUniverseFabricSendParams *v)
+{
+    json_t *json = json_object();
+    bool ok = json != NULL;
+
+    ok = ok && codec_json_add(json, "dest-universe", wit_universe_option_u32_write_json(&v->dest_universe));
+    ok = ok && codec_json_add(json, "dest-world", codec_json_string(&v->dest_world));
+    ok = ok && codec_json_add(json, "mode", wit_universe_fabric_mode_write_json(&v->mode));
+    ok = ok && codec_json_add(json, "schema", codec_json_string(&v->schema));
+    ok = ok && codec_json_add(json, "inbox", codec_json_string(&v->inbox));
+    ok = ok && codec_json_add(json, "encoding", wit_universe_encoding_write_json(&v->encoding));
+    ok = ok && codec_json_add(json, "payload", codec_json_bytes(&v->payload));
+    ok = ok && codec_json_add(json, "headers", wit_universe_list_header_write_json(&v->headers));
+    ok = ok && codec_json_add(json, "correlation-id", codec_json_string(&v->correlation_id));
+    ok = ok && codec_json_add(json, "message-id", codec_json_string(&v->message_id));
+    ok = ok && codec_json_add(json, "create", codec_json_string(&v->create));
+    ok = ok && codec_json_add(json, "ask", json_boolean(v->ask));
+    ok = ok && codec_json_add(json, "answers", codec_json_bytes(&v->answers));
+    ok = ok && codec_json_add(json, "ref", codec_json_string(&v->ref));
+    ok = ok && codec_json_add(json, "status", wit_universe_receipt_status_write_json(&v->status));
+    ok = ok && codec_json_add(json, "code", codec_json_string(&v->code));
+    return codec_json_done(json, ok);
+}
+
+static int wit_universe_fabric_send_params_read_json(const json_t *json, WitUniverseFabricSendParams *v, CodecError *error)
+{
+    int rc = codec_json_read_fields(json, wit_universe_fabric_send_params_names, 16, error);
+    if (rc == SAP_OK) {
+        rc = wit_universe_option_u32_read_json(json_object_get(json, "dest-universe"), &v->dest_universe, error);
+        (void)codec_blame(error, "record fabric-send-params", "dest-universe", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = codec_json_read_string(json_object_get(json, "dest-world"), &v->dest_world, error);
+        (void)codec_blame(error, "record fabric-send-params", "dest-world", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = wit_universe_fabric_mode_read_json(json_object_get(json, "mode"), &v->mode, error);
+        (void)codec_blame(error, "record fabric-send-params", "mode", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = codec_json_read_string(json_object_get(json, "schema"), &v->schema, error);
+        (void)codec_blame(error, "record fabric-send-params", "schema", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = codec_json_read_string(json_object_get(json, "inbox"), &v->inbox, error);
+        (void)codec_blame(error, "record fabric-send-params", "inbox", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = wit_universe_encoding_read_json(json_object_get(json, "encoding"), &v->encoding, error);
+        (void)codec_blame(error, "record fabric-send-params", "encoding", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = codec_json_read_bytes(json_object_get(json, "payload"), &v->payload, error);
+        (void)codec_blame(error, "record fabric-send-params", "payload", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = wit_universe_list_header_read_json(json_object_get(json, "headers"), &v->headers, error);
+        (void)codec_blame(error, "record fabric-send-params", "headers", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = codec_json_read_string(json_object_get(json, "correlation-id"), &v->correlation_id, error);
+        (void)codec_blame(error, "record fabric-send-params", "correlation-id", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = codec_json_read_string(json_object_get(json, "message-id"), &v->message_id, error);
+        (void)codec_blame(error, "record fabric-send-params", "message-id", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = codec_json_read_string(json_object_get(json, "create"), &v->create, error);
+        (void)codec_blame(error, "record fabric-send-params", "create", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = codec_json_read_bool(json_object_get(json, "ask"), &v->ask, error);
+        (void)codec_blame(error, "record fabric-send-params", "ask", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = codec_json_read_bytes(json_object_get(json, "answers"), &v->answers, error);
+        (void)codec_blame(error, "record fabric-send-params", "answers", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = codec_json_read_string(json_object_get(json, "ref"), &v->ref, error);
+        (void)codec_blame(error, "record fabric-send-params", "ref", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = wit_universe_receipt_status_read_json(json_object_get(json, "status"), &v->status, error);
+        (void)codec_blame(error, "record fabric-send-params", "status", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = codec_json_read_string(json_object_get(json, "code"), &v->code, error);
+        (void)codec_blame(error, "record fabric-send-params", "code", rc);
+    }
+    return rc;
+}
+
+int wit_universe_fabric_send_params_to_json(const WitUniverseFabricSendParams *v, json_t **json_out, CodecError *error)
+{
+    int rc = wit_universe_fabric_send_params_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    json_t *json = wit_universe_fabric_send_params_write_json(v);
+    if (json == NULL) {
+        return SAP_NOMEM;
+    }
+    *json_out = json;
+    return SAP_OK;
+}
+
+int wit_universe_fabric_send_params_from_json(const json_t *json, WitUniverseFabricSendParams *v_out, CodecError *error)
+{
+    WitUniverseFabricSendParams v;
+
+    memset(&v, 0, sizeof v);
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    int rc = wit_universe_fabric_send_params_read_json(json, &v, error);
+    (void)codec_blame(error, "record fabric-send-params", "", rc);
+    if (rc == SAP_OK) {
+        rc = wit_universe_fabric_send_params_validate(&v, error);
+    }
+    if (rc != SAP_OK) {
+        wit_universe_fabric_send_params_free(&v);
+        return rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static const char *const wit_universe_fabric_status_names[] = {
+    "ok",
+    "already-enqueued",
+    "error",
+};
+
+static json_t *wit_universe_fabric_status_write_json(const WitUniverseFabricStatus *v)
+{
+    return json_string(wit_universe_fabric_status_names[*v]);
+}
+
+static int wit_universe_fabric_status_read_json(const json_t *json, WitUniverseFabricStatus *v, CodecError *error)
+{
+    uint32_t number = 0;
+    int rc = codec_json_read_case(json, wit_universe_fabric_status_names, 3, &number, error);
+
+    *v = (WitUniverseFabricStatus)number;
+    return rc;
+}
+
+int wit_universe_fabric_status_to_json(const WitUniverseFabricStatus *v, json_t **json_out, CodecError *error)
+{
+    int rc = wit_universe_fabric_status_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    json_t *json = wit_universe_fabric_status_write_json(v);
+    if (json == NULL) {
+        return SAP_NOMEM;
+    }
+    *json_out = json;
+    return SAP_OK;
+}
+
+int wit_universe_fabric_status_from_json(const json_t *json, WitUniverseFabricStatus *v_out, CodecError *error)
+{
+    WitUniverseFabricStatus v;
+
+    memset(&v, 0, sizeof v);
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    int rc = wit_universe_fabric_status_read_json(json, &v, error);
+    (void)codec_blame(error, "enum fabric-status", "", rc);
+    if (rc == SAP_OK) {
+        rc = wit_universe_fabric_status_validate(&v, error);
+    }
+    if (rc != SAP_OK) {
+        wit_universe_fabric_status_free(&v);
+        return rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
+static const char *const wit_universe_fabric_send_receipt_names[] = {
+    "status",
+    "message-id",
+    "dest-world",
+    "enqueued-seq",
+};
+
+static json_t *wit_universe_fabric_send_receipt_write_json(const WitUniverseFabricSendReceipt *v)
+{
+    json_t *json = json_object();
+    bool ok = json != NULL;
+
+    ok = ok && codec_json_add(json, "status", wit_universe_fabric_status_write_json(&v->status));
+    ok = ok && codec_json_add(json, "message-id", codec_json_bytes(&v->message_id));
+    ok = ok && codec_json_add(json, "dest-world", codec_json_string(&v->dest_world));
+    ok = ok && codec_json_add(json, "enqueued-seq", codec_json_bytes(&v->enqueued_seq));
+    return codec_json_done(json, ok);
+}
+
+static int wit_universe_fabric_send_receipt_read_json(const json_t *json, WitUniverseFabricSendReceipt *v, CodecError *error)
+{
+    int rc = codec_json_read_fields(json, wit_universe_fabric_send_receipt_names, 4, error);
+    if (rc == SAP_OK) {
+        rc = wit_universe_fabric_status_read_json(json_object_get(json, "status"), &v->status, error);
+        (void)codec_blame(error, "record fabric-send-receipt", "status", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = codec_json_read_bytes(json_object_get(json, "message-id"), &v->message_id, error);
+        (void)codec_blame(error, "record fabric-send-receipt", "message-id", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = codec_json_read_string(json_object_get(json, "dest-world"), &v->dest_world, error);
+        (void)codec_blame(error, "record fabric-send-receipt", "dest-world", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = codec_json_read_bytes(json_object_get(json, "enqueued-seq"), &v->enqueued_seq, error);
+        (void)codec_blame(error, "record fabric-send-receipt", "enqueued-seq", rc);
+    }
+    return rc;
+}
+
+int wit_universe_fabric_send_receipt_to_json(const WitUniverseFabricSendReceipt *v, json_t **json_out, CodecError *error)
+{
+    int rc = wit_universe_fabric_send_receipt_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    json_t *json = wit_universe_fabric_send_receipt_write_json(v);
+    if (json == NULL) {
+        return SAP_NOMEM;
+    }
+    *json_out = json;
+    return SAP_OK;
+}
+
+int wit_universe_fabric_send_receipt_from_json(const json_t *json, WitUniverseFabricSendReceipt *v_out, CodecError *error)
+{
+    WitUniverseFabricSendReceipt v;
+
+    memset(&v, 0, sizeof v);
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    int rc = wit_universe_fabric_send_receipt_read_json(json, &v, error);
+    (void)codec_blame(error, "record fabric-send-receipt", "", rc);
+    if (rc == SAP_OK) {
+        rc = wit_universe_fabric_send_receipt_validate(&v, error);
+    }
+    if (rc != SAP_OK) {
+        wit_universe_fabric_send_receipt_free(&v);
         return rc;
     }
     *v_out = v;
@@ -3841,6 +4289,8 @@ static const char *const wit_universe_effect_names[] = {
     "retry",
     "attempt",
     "attempts",
+    "correlation-id",
+    "trace-parent",
 };
 
 static json_t *wit_universe_effect_write_json(const WitUniverseEffect *v)
@@ -3861,12 +4311,14 @@ static json_t *wit_universe_effect_write_json(const WitUniverseEffect *v)
     ok = ok && codec_json_add(json, "retry", wit_universe_retry_write_json(&v->retry));
     ok = ok && codec_json_add(json, "attempt", codec_json_unsigned(v->attempt));
     ok = ok && codec_json_add(json, "attempts", wit_universe_list_effect_attempt_write_json(&v->attempts));
+    ok = ok && codec_json_add(json, "correlation-id", codec_json_string(&v->correlation_id));
+    ok = ok && codec_json_add(json, "trace-parent", codec_json_string(&v->trace_parent));
     return codec_json_done(json, ok);
 }
 
 static int wit_universe_effect_read_json(const json_t *json, WitUniverseEffect *v, CodecError *error)
 {
-    int rc = codec_json_read_fields(json, wit_universe_effect_names, 13, error);
+    int rc = codec_json_read_fields(json, wit_universe_effect_names, 15, error);
     if (rc == SAP_OK) {
         rc = codec_json_read_string(json_object_get(json, "world"), &v->world, error);
         (void)codec_blame(error, "record effect", "world", rc);
@@ -3918,6 +4370,14 @@ static int wit_universe_effect_read_json(const json_t *json, WitUniverseEffect *
     if (rc == SAP_OK) {
         rc = wit_universe_list_effect_attempt_read_json(json_object_get(json, "attempts"), &v->attempts, error);
         (void)codec_blame(error, "record effect", "attempts", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = codec_json_read_string(json_object_get(json, "correlation-id"), &v->correlation_id, error);
+        (void)codec_blame(error, "record effect", "correlation-id", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = codec_json_read_string(json_object_get(json, "trace-parent"), &v->trace_parent, error);
+        (void)codec_blame(error, "record effect", "trace-parent", rc);
     }
     return rc;
 }
@@ -4463,6 +4923,61 @@ int wit_universe_dbi36_effects_dedupe_value_from_json(const json_t *json, WitUni
     return SAP_OK;
 }
 
+static const char *const wit_universe_timer_use_names[] = {
+    "timer",
+    "ask",
+    "promise",
+};
+
+static json_t *wit_universe_timer_use_write_json(const WitUniverseTimerUse *v)
+{
+    return json_string(wit_universe_timer_use_names[*v]);
+}
+
+static int wit_universe_timer_use_read_json(const json_t *json, WitUniverseTimerUse *v, CodecError *error)
+{
+    uint32_t number = 0;
+    int rc = codec_json_read_case(json, wit_universe_timer_use_names, 3, &number, error);
+
+    *v = (WitUniverseTimerUse)number;
+    return rc;
+}
+
+int wit_universe_timer_use_to_json(const WitUniverseTimerUse *v, json_t **json_out, CodecError *error)
+{
+    int rc = wit_universe_timer_use_validate(v, error);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    json_t *json = wit_universe_timer_use_write_json(v);
+    if (json == NULL) {
+        return SAP_NOMEM;
+    }
+    *json_out = json;
+    return SAP_OK;
+}
+
+int wit_universe_timer_use_from_json(const json_t *json, WitUniverseTimerUse *v_out, CodecError *error)
+{
+    WitUniverseTimerUse v;
+
+    memset(&v, 0, sizeof v);
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
+    int rc = wit_universe_timer_use_read_json(json, &v, error);
+    (void)codec_blame(error, "enum timer-use", "", rc);
+    if (rc == SAP_OK) {
+        rc = wit_universe_timer_use_validate(&v, error);
+    }
+    if (rc != SAP_OK) {
+        wit_universe_timer_use_free(&v);
+        return rc;
+    }
+    *v_out = v;
+    return SAP_OK;
+}
+
 static const char *const wit_universe_dbi37_timers_due_key_names[] = {
     "universe",
     "shard",
@@ -4551,6 +5066,9 @@ static const char *const wit_universe_dbi37_timers_due_value_names[] = {
     "ref",
     "encoding",
     "payload",
+    "use",
+    "correlation-id",
+    "trace-parent",
 };
 
 static json_t *wit_universe_dbi37_timers_due_value_write_json(const WitUniverseDbi37TimersDueValue *v)
@@ -4563,12 +5081,15 @@ static json_t *wit_universe_dbi37_timers_due_value_write_json(const WitUniverseD
     ok = ok && codec_json_add(json, "ref", codec_json_string(&v->ref));
     ok = ok && codec_json_add(json, "encoding", wit_universe_encoding_write_json(&v->encoding));
     ok = ok && codec_json_add(json, "payload", codec_json_bytes(&v->payload));
+    ok = ok && codec_json_add(json, "use", wit_universe_timer_use_write_json(&v->use));
+    ok = ok && codec_json_add(json, "correlation-id", codec_json_string(&v->correlation_id));
+    ok = ok && codec_json_add(json, "trace-parent", codec_json_string(&v->trace_parent));
     return codec_json_done(json, ok);
 }
 
 static int wit_universe_dbi37_timers_due_value_read_json(const json_t *json, WitUniverseDbi37TimersDueValue *v, CodecError *error)
 {
-    int rc = codec_json_read_fields(json, wit_universe_dbi37_timers_due_value_names, 5, error);
+    int rc = codec_json_read_fields(json, wit_universe_dbi37_timers_due_value_names, 8, error);
     if (rc == SAP_OK) {
         rc = codec_json_read_string(json_object_get(json, "world"), &v->world, error);
         (void)codec_blame(error, "record dbi37-timers-due-value", "world", rc);
@@ -4588,6 +5109,18 @@ static int wit_universe_dbi37_timers_due_value_read_json(const json_t *json, Wit
     if (rc == SAP_OK) {
         rc = codec_json_read_bytes(json_object_get(json, "payload"), &v->payload, error);
         (void)codec_blame(error, "record dbi37-timers-due-value", "payload", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = wit_universe_timer_use_read_json(json_object_get(json, "use"), &v->use, error);
+        (void)codec_blame(error, "record dbi37-timers-due-value", "use", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = codec_json_read_string(json_object_get(json, "correlation-id"), &v->correlation_id, error);
+        (void)codec_blame(error, "record dbi37-timers-due-value", "correlation-id", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = codec_json_read_string(json_object_get(json, "trace-parent"), &v->trace_parent, error);
+        (void)codec_blame(error, "record dbi37-timers-due-value", "trace-parent", rc);
     }
     return rc;
 }
@@ -5237,6 +5770,10 @@ static const char *const wit_universe_dbi42_promises_value_names[] = {
     "world",
     "intent-hash",
     "deadline-ns",
+    "height",
+    "ref",
+    "correlation-id",
+    "trace-parent",
 };
 
 static json_t *wit_universe_dbi42_promises_value_write_json(const WitUniverseDbi42PromisesValue *v)
@@ -5247,12 +5784,16 @@ static json_t *wit_universe_dbi42_promises_value_write_json(const WitUniverseDbi
     ok = ok && codec_json_add(json, "world", codec_json_string(&v->world));
     ok = ok && codec_json_add(json, "intent-hash", codec_json_bytes(&v->intent_hash));
     ok = ok && codec_json_add(json, "deadline-ns", codec_json_unsigned(v->deadline_ns));
+    ok = ok && codec_json_add(json, "height", codec_json_unsigned(v->height));
+    ok = ok && codec_json_add(json, "ref", codec_json_string(&v->ref));
+    ok = ok && codec_json_add(json, "correlation-id", codec_json_string(&v->correlation_id));
+    ok = ok && codec_json_add(json, "trace-parent", codec_json_string(&v->trace_parent));
     return codec_json_done(json, ok);
 }
 
 static int wit_universe_dbi42_promises_value_read_json(const json_t *json, WitUniverseDbi42PromisesValue *v, CodecError *error)
 {
-    int rc = codec_json_read_fields(json, wit_universe_dbi42_promises_value_names, 3, error);
+    int rc = codec_json_read_fields(json, wit_universe_dbi42_promises_value_names, 7, error);
     if (rc == SAP_OK) {
         rc = codec_json_read_string(json_object_get(json, "world"), &v->world, error);
         (void)codec_blame(error, "record dbi42-promises-value", "world", rc);
@@ -5264,6 +5805,22 @@ static int wit_universe_dbi42_promises_value_read_json(const json_t *json, WitUn
     if (rc == SAP_OK) {
         rc = read_u64(json_object_get(json, "deadline-ns"), &v->deadline_ns, error);
         (void)codec_blame(error, "record dbi42-promises-value", "deadline-ns", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = read_u64(json_object_get(json, "height"), &v->height, error);
+        (void)codec_blame(error, "record dbi42-promises-value", "height", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = codec_json_read_string(json_object_get(json, "ref"), &v->ref, error);
+        (void)codec_blame(error, "record dbi42-promises-value", "ref", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = codec_json_read_string(json_object_get(json, "correlation-id"), &v->correlation_id, error);
+        (void)codec_blame(error, "record dbi42-promises-value", "correlation-id", rc);
+    }
+    if (rc == SAP_OK) {
+        rc = codec_json_read_string(json_object_get(json, "trace-parent"), &v->trace_parent, error);
+        (void)codec_blame(error, "record dbi42-promises-value", "trace-parent", rc);
     }
     return rc;
 }

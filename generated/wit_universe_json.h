@@ -24,8 +24,23 @@ int wit_universe_attempt_outcome_from_json(const json_t *json, WitUniverseAttemp
 int wit_universe_effect_attempt_to_json(const WitUniverseEffectAttempt *v, json_t **json_out, CodecError *error);
 int wit_universe_effect_attempt_from_json(const json_t *json, WitUniverseEffectAttempt *v_out, CodecError *error);
 
+int wit_universe_header_to_json(const WitUniverseHeader *v, json_t **json_out, CodecError *error);
+int wit_universe_header_from_json(const json_t *json, WitUniverseHeader *v_out, CodecError *error);
+
 int wit_universe_inbox_item_to_json(const WitUniverseInboxItem *v, json_t **json_out, CodecError *error);
 int wit_universe_inbox_item_from_json(const json_t *json, WitUniverseInboxItem *v_out, CodecError *error);
+
+int wit_universe_fabric_mode_to_json(const WitUniverseFabricMode *v, json_t **json_out, CodecError *error);
+int wit_universe_fabric_mode_from_json(const json_t *json, WitUniverseFabricMode *v_out, CodecError *error);
+
+int wit_universe_fabric_send_params_to_json(const WitUniverseFabricSendParams *v, json_t **json_out, CodecError *error);
+int wit_universe_fabric_send_params_from_json(const json_t *json, WitUniverseFabricSendParams *v_out, CodecError *error);
+
+int wit_universe_fabric_status_to_json(const WitUniverseFabricStatus *v, json_t **json_out, CodecError *error);
+int wit_universe_fabric_status_from_json(const json_t *json, WitUniverseFabricStatus *v_out, CodecError *error);
+
+int wit_universe_fabric_send_receipt_to_json(const WitUniverseFabricSendReceipt *v, json_t **json_out, CodecError *error);
+int wit_universe_fabric_send_receipt_from_json(const json_t *json, WitUniverseFabricSendReceipt *v_out, CodecError *error);
 
 int wit_universe_entry_kind_to_json(const WitUniverseEntryKind *v, json_t **json_out, CodecError *error);
 int wit_universe_entry_kind_from_json(const json_t *json, WitUniverseEntryKind *v_out, CodecError *error);
@@ -185,6 +200,9 @@ int wit_universe_dbi36_effects_dedupe_key_from_json(const json_t *json, WitUnive
 
 int wit_universe_dbi36_effects_dedupe_value_to_json(const WitUniverseDbi36EffectsDedupeValue *v, json_t **json_out, CodecError *error);
 int wit_universe_dbi36_effects_dedupe_value_from_json(const json_t *json, WitUniverseDbi36EffectsDedupeValue *v_out, CodecError *error);
+
+int wit_universe_timer_use_to_json(const WitUniverseTimerUse *v, json_t **json_out, CodecError *error);
+int wit_universe_timer_use_from_json(const json_t *json, WitUniverseTimerUse *v_out, CodecError *error);
 
 int wit_universe_dbi37_timers_due_key_to_json(const WitUniverseDbi37TimersDueKey *v, json_t **json_out, CodecError *error);
 int wit_universe_dbi37_timers_due_key_from_json(const json_t *json, WitUniverseDbi37TimersDueKey *v_out, CodecError *error);

@@ -14,7 +14,7 @@ SAMPLE_TYPE(wit_universe_encoding, WitUniverseEncoding)
 
 static void wit_universe_item_kind_random(Choice *choice, WitUniverseItemKind *v)
 {
-    *v = (WitUniverseItemKind)choice_below(choice, 7);
+    *v = (WitUniverseItemKind)choice_below(choice, 9);
 }
 
 SAMPLE_TYPE(wit_universe_item_kind, WitUniverseItemKind)
@@ -78,11 +78,105 @@ static bool wit_universe_effect_attempt_edge(void *any, size_t i, const char **r
 
 SAMPLE_TYPE(wit_universe_effect_attempt, WitUniverseEffectAttempt)
 
+static void wit_universe_header_random(Choice *choice, WitUniverseHeader *v)
+{
+    sample_string(choice, &v->name);
+    switch (choice_below(choice, 16)) {
+    case 0:
+        sample_length(&v->name, 1);
+        break;
+    case 1:
+        sample_length(&v->name, 2);
+        break;
+    case 2:
+        sample_length(&v->name, 128);
+        break;
+    case 3:
+        sample_length(&v->name, 127);
+        break;
+    default:
+        sample_length(&v->name, 1);
+        break;
+    case 15:
+        break;
+    }
+    sample_string(choice, &v->value);
+    switch (choice_below(choice, 16)) {
+    case 0:
+        sample_length(&v->value, 1024);
+        break;
+    case 1:
+        sample_length(&v->value, 1023);
+        break;
+    default:
+        sample_length(&v->value, 1024);
+        break;
+    case 15:
+        break;
+    }
+}
+
+static bool wit_universe_header_edge(void *any, size_t i, const char **refinement)
+{
+    WitUniverseHeader *v = any;
+
+    switch (i) {
+    case 0:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->name, 1);
+        return true;
+    case 1:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->name, 0);
+        return false;
+    case 2:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->name, 2);
+        return true;
+    case 3:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->name, 128);
+        return true;
+    case 4:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->name, 127);
+        return true;
+    case 5:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->name, 129);
+        return false;
+    case 6:
+        *refinement = "len(value) <= 1024";
+        sample_length(&v->value, 1024);
+        return true;
+    case 7:
+        *refinement = "len(value) <= 1024";
+        sample_length(&v->value, 1023);
+        return true;
+    case 8:
+        *refinement = "len(value) <= 1024";
+        sample_length(&v->value, 1025);
+        return false;
+    default:
+        return true;
+    }
+}
+
+SAMPLE_TYPE(wit_universe_header, WitUniverseHeader)
+
 static void wit_universe_list_effect_attempt_random(Choice *choice, WitUniverseListEffectAttempt *v)
 {
     v->items = sample_items(choice, sizeof *v->items, &v->count);
     for (uint32_t i = 0; i < v->count; i++) {
         wit_universe_effect_attempt_random(choice, &v->items[i]);
+    }
+}
+
+static void wit_universe_list_header_random(Choice *choice, WitUniverseListHeader *v)
+{
+    v->items = sample_items(choice, sizeof *v->items, &v->count);
+    for (uint32_t i = 0; i < v->count; i++) {
+        wit_universe_header_random(choice, &v->items[i]);
     }
 }
 
@@ -244,6 +338,7 @@ static void wit_universe_inbox_item_random(Choice *choice, WitUniverseInboxItem 
         break;
     }
     wit_universe_list_effect_attempt_random(choice, &v->attempts);
+    wit_universe_list_header_random(choice, &v->headers);
 }
 
 static bool wit_universe_inbox_item_edge(void *any, size_t i, const char **refinement)
@@ -389,6 +484,443 @@ static bool wit_universe_inbox_item_edge(void *any, size_t i, const char **refin
 }
 
 SAMPLE_TYPE(wit_universe_inbox_item, WitUniverseInboxItem)
+
+static void wit_universe_fabric_mode_random(Choice *choice, WitUniverseFabricMode *v)
+{
+    *v = (WitUniverseFabricMode)choice_below(choice, 2);
+}
+
+SAMPLE_TYPE(wit_universe_fabric_mode, WitUniverseFabricMode)
+
+static void wit_universe_option_u32_random(Choice *choice, WitUniverseOptionU32 *v)
+{
+    v->some = choice_one_in(choice, 2);
+    if (v->some) {
+        v->value = (uint32_t)sample_number(choice);
+    }
+}
+
+static void wit_universe_fabric_send_params_random(Choice *choice, WitUniverseFabricSendParams *v)
+{
+    wit_universe_option_u32_random(choice, &v->dest_universe);
+    sample_string(choice, &v->dest_world);
+    switch (choice_below(choice, 16)) {
+    case 0:
+        sample_length(&v->dest_world, 1);
+        break;
+    case 1:
+        sample_length(&v->dest_world, 2);
+        break;
+    case 2:
+        sample_length(&v->dest_world, 128);
+        break;
+    case 3:
+        sample_length(&v->dest_world, 127);
+        break;
+    default:
+        sample_length(&v->dest_world, 1);
+        break;
+    case 15:
+        break;
+    }
+    wit_universe_fabric_mode_random(choice, &v->mode);
+    sample_string(choice, &v->schema);
+    switch (choice_below(choice, 16)) {
+    case 0:
+        sample_length(&v->schema, 128);
+        break;
+    case 1:
+        sample_length(&v->schema, 127);
+        break;
+    default:
+        sample_length(&v->schema, 128);
+        break;
+    case 15:
+        break;
+    }
+    sample_string(choice, &v->inbox);
+    switch (choice_below(choice, 16)) {
+    case 0:
+        sample_length(&v->inbox, 128);
+        break;
+    case 1:
+        sample_length(&v->inbox, 127);
+        break;
+    default:
+        sample_length(&v->inbox, 128);
+        break;
+    case 15:
+        break;
+    }
+    wit_universe_encoding_random(choice, &v->encoding);
+    sample_bytes(choice, &v->payload);
+    switch (choice_below(choice, 16)) {
+    case 0:
+        sample_length(&v->payload, 65535);
+        break;
+    default:
+        sample_length(&v->payload, 65535);
+        break;
+    case 15:
+        break;
+    }
+    wit_universe_list_header_random(choice, &v->headers);
+    sample_string(choice, &v->correlation_id);
+    switch (choice_below(choice, 16)) {
+    case 0:
+        sample_length(&v->correlation_id, 256);
+        break;
+    case 1:
+        sample_length(&v->correlation_id, 255);
+        break;
+    default:
+        sample_length(&v->correlation_id, 256);
+        break;
+    case 15:
+        break;
+    }
+    sample_string(choice, &v->message_id);
+    switch (choice_below(choice, 16)) {
+    case 0:
+        sample_length(&v->message_id, 256);
+        break;
+    case 1:
+        sample_length(&v->message_id, 255);
+        break;
+    default:
+        sample_length(&v->message_id, 256);
+        break;
+    case 15:
+        break;
+    }
+    sample_string(choice, &v->create);
+    switch (choice_below(choice, 16)) {
+    case 0:
+        sample_length(&v->create, 128);
+        break;
+    case 1:
+        sample_length(&v->create, 127);
+        break;
+    default:
+        sample_length(&v->create, 128);
+        break;
+    case 15:
+        break;
+    }
+    v->ask = choice_one_in(choice, 2);
+    sample_bytes(choice, &v->answers);
+    switch (choice_below(choice, 16)) {
+    case 0:
+        sample_length(&v->answers, 0);
+        break;
+    case 1:
+        sample_length(&v->answers, 32);
+        break;
+    default:
+        sample_length(&v->answers, 0);
+        break;
+    case 15:
+        break;
+    }
+    sample_string(choice, &v->ref);
+    switch (choice_below(choice, 16)) {
+    case 0:
+        sample_length(&v->ref, 128);
+        break;
+    case 1:
+        sample_length(&v->ref, 127);
+        break;
+    default:
+        sample_length(&v->ref, 128);
+        break;
+    case 15:
+        break;
+    }
+    wit_universe_receipt_status_random(choice, &v->status);
+    sample_string(choice, &v->code);
+    switch (choice_below(choice, 16)) {
+    case 0:
+        sample_length(&v->code, 64);
+        break;
+    case 1:
+        sample_length(&v->code, 63);
+        break;
+    default:
+        sample_length(&v->code, 64);
+        break;
+    case 15:
+        break;
+    }
+}
+
+static bool wit_universe_fabric_send_params_edge(void *any, size_t i, const char **refinement)
+{
+    WitUniverseFabricSendParams *v = any;
+
+    switch (i) {
+    case 0:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->dest_world, 1);
+        return true;
+    case 1:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->dest_world, 0);
+        return false;
+    case 2:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->dest_world, 2);
+        return true;
+    case 3:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->dest_world, 128);
+        return true;
+    case 4:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->dest_world, 127);
+        return true;
+    case 5:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->dest_world, 129);
+        return false;
+    case 6:
+        *refinement = "len(value) <= 128";
+        sample_length(&v->schema, 128);
+        return true;
+    case 7:
+        *refinement = "len(value) <= 128";
+        sample_length(&v->schema, 127);
+        return true;
+    case 8:
+        *refinement = "len(value) <= 128";
+        sample_length(&v->schema, 129);
+        return false;
+    case 9:
+        *refinement = "len(value) <= 128";
+        sample_length(&v->inbox, 128);
+        return true;
+    case 10:
+        *refinement = "len(value) <= 128";
+        sample_length(&v->inbox, 127);
+        return true;
+    case 11:
+        *refinement = "len(value) <= 128";
+        sample_length(&v->inbox, 129);
+        return false;
+    case 12:
+        *refinement = "len(value) <= 65536";
+        sample_length(&v->payload, 65535);
+        return true;
+    case 13:
+        *refinement = "len(value) <= 256";
+        sample_length(&v->correlation_id, 256);
+        return true;
+    case 14:
+        *refinement = "len(value) <= 256";
+        sample_length(&v->correlation_id, 255);
+        return true;
+    case 15:
+        *refinement = "len(value) <= 256";
+        sample_length(&v->correlation_id, 257);
+        return false;
+    case 16:
+        *refinement = "len(value) <= 256";
+        sample_length(&v->message_id, 256);
+        return true;
+    case 17:
+        *refinement = "len(value) <= 256";
+        sample_length(&v->message_id, 255);
+        return true;
+    case 18:
+        *refinement = "len(value) <= 256";
+        sample_length(&v->message_id, 257);
+        return false;
+    case 19:
+        *refinement = "len(value) <= 128";
+        sample_length(&v->create, 128);
+        return true;
+    case 20:
+        *refinement = "len(value) <= 128";
+        sample_length(&v->create, 127);
+        return true;
+    case 21:
+        *refinement = "len(value) <= 128";
+        sample_length(&v->create, 129);
+        return false;
+    case 22:
+        *refinement = "len(value) == 0 || len(value) == 32";
+        sample_length(&v->answers, 0);
+        return true;
+    case 23:
+        *refinement = "len(value) == 0 || len(value) == 32";
+        sample_length(&v->answers, 1);
+        return false;
+    case 24:
+        *refinement = "len(value) == 0 || len(value) == 32";
+        sample_length(&v->answers, 32);
+        return true;
+    case 25:
+        *refinement = "len(value) == 0 || len(value) == 32";
+        sample_length(&v->answers, 31);
+        return false;
+    case 26:
+        *refinement = "len(value) == 0 || len(value) == 32";
+        sample_length(&v->answers, 33);
+        return false;
+    case 27:
+        *refinement = "len(value) <= 128";
+        sample_length(&v->ref, 128);
+        return true;
+    case 28:
+        *refinement = "len(value) <= 128";
+        sample_length(&v->ref, 127);
+        return true;
+    case 29:
+        *refinement = "len(value) <= 128";
+        sample_length(&v->ref, 129);
+        return false;
+    case 30:
+        *refinement = "len(value) <= 64";
+        sample_length(&v->code, 64);
+        return true;
+    case 31:
+        *refinement = "len(value) <= 64";
+        sample_length(&v->code, 63);
+        return true;
+    case 32:
+        *refinement = "len(value) <= 64";
+        sample_length(&v->code, 65);
+        return false;
+    default:
+        return true;
+    }
+}
+
+SAMPLE_TYPE(wit_universe_fabric_send_params, WitUniverseFabricSendParams)
+
+static void wit_universe_fabric_status_random(Choice *choice, WitUniverseFabricStatus *v)
+{
+    *v = (WitUniverseFabricStatus)choice_below(choice, 3);
+}
+
+SAMPLE_TYPE(wit_universe_fabric_status, WitUniverseFabricStatus)
+
+static void wit_universe_fabric_send_receipt_random(Choice *choice, WitUniverseFabricSendReceipt *v)
+{
+    wit_universe_fabric_status_random(choice, &v->status);
+    sample_bytes(choice, &v->message_id);
+    switch (choice_below(choice, 16)) {
+    case 0:
+        sample_length(&v->message_id, 32);
+        break;
+    default:
+        sample_length(&v->message_id, 32);
+        break;
+    case 15:
+        break;
+    }
+    sample_string(choice, &v->dest_world);
+    switch (choice_below(choice, 16)) {
+    case 0:
+        sample_length(&v->dest_world, 1);
+        break;
+    case 1:
+        sample_length(&v->dest_world, 2);
+        break;
+    case 2:
+        sample_length(&v->dest_world, 128);
+        break;
+    case 3:
+        sample_length(&v->dest_world, 127);
+        break;
+    default:
+        sample_length(&v->dest_world, 1);
+        break;
+    case 15:
+        break;
+    }
+    sample_bytes(choice, &v->enqueued_seq);
+    switch (choice_below(choice, 16)) {
+    case 0:
+        sample_length(&v->enqueued_seq, 0);
+        break;
+    case 1:
+        sample_length(&v->enqueued_seq, 32);
+        break;
+    default:
+        sample_length(&v->enqueued_seq, 0);
+        break;
+    case 15:
+        break;
+    }
+}
+
+static bool wit_universe_fabric_send_receipt_edge(void *any, size_t i, const char **refinement)
+{
+    WitUniverseFabricSendReceipt *v = any;
+
+    switch (i) {
+    case 0:
+        *refinement = "len(value) == 32";
+        sample_length(&v->message_id, 32);
+        return true;
+    case 1:
+        *refinement = "len(value) == 32";
+        sample_length(&v->message_id, 31);
+        return false;
+    case 2:
+        *refinement = "len(value) == 32";
+        sample_length(&v->message_id, 33);
+        return false;
+    case 3:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->dest_world, 1);
+        return true;
+    case 4:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->dest_world, 0);
+        return false;
+    case 5:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->dest_world, 2);
+        return true;
+    case 6:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->dest_world, 128);
+        return true;
+    case 7:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->dest_world, 127);
+        return true;
+    case 8:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->dest_world, 129);
+        return false;
+    case 9:
+        *refinement = "len(value) == 0 || len(value) == 32";
+        sample_length(&v->enqueued_seq, 0);
+        return true;
+    case 10:
+        *refinement = "len(value) == 0 || len(value) == 32";
+        sample_length(&v->enqueued_seq, 1);
+        return false;
+    case 11:
+        *refinement = "len(value) == 0 || len(value) == 32";
+        sample_length(&v->enqueued_seq, 32);
+        return true;
+    case 12:
+        *refinement = "len(value) == 0 || len(value) == 32";
+        sample_length(&v->enqueued_seq, 31);
+        return false;
+    case 13:
+        *refinement = "len(value) == 0 || len(value) == 32";
+        sample_length(&v->enqueued_seq, 33);
+        return false;
+    default:
+        return true;
+    }
+}
+
+SAMPLE_TYPE(wit_universe_fabric_send_receipt, WitUniverseFabricSendReceipt)
 
 static void wit_universe_entry_kind_random(Choice *choice, WitUniverseEntryKind *v)
 {
@@ -3186,6 +3718,34 @@ static void wit_universe_effect_random(Choice *choice, WitUniverseEffect *v)
     wit_universe_retry_random(choice, &v->retry);
     v->attempt = (uint32_t)sample_number(choice);
     wit_universe_list_effect_attempt_random(choice, &v->attempts);
+    sample_string(choice, &v->correlation_id);
+    switch (choice_below(choice, 16)) {
+    case 0:
+        sample_length(&v->correlation_id, 256);
+        break;
+    case 1:
+        sample_length(&v->correlation_id, 255);
+        break;
+    default:
+        sample_length(&v->correlation_id, 256);
+        break;
+    case 15:
+        break;
+    }
+    sample_string(choice, &v->trace_parent);
+    switch (choice_below(choice, 16)) {
+    case 0:
+        sample_length(&v->trace_parent, 128);
+        break;
+    case 1:
+        sample_length(&v->trace_parent, 127);
+        break;
+    default:
+        sample_length(&v->trace_parent, 128);
+        break;
+    case 15:
+        break;
+    }
 }
 
 static bool wit_universe_effect_edge(void *any, size_t i, const char **refinement)
@@ -3296,6 +3856,30 @@ static bool wit_universe_effect_edge(void *any, size_t i, const char **refinemen
     case 25:
         *refinement = "len(value) == 32";
         sample_length(&v->policy_context_hash, 33);
+        return false;
+    case 26:
+        *refinement = "len(value) <= 256";
+        sample_length(&v->correlation_id, 256);
+        return true;
+    case 27:
+        *refinement = "len(value) <= 256";
+        sample_length(&v->correlation_id, 255);
+        return true;
+    case 28:
+        *refinement = "len(value) <= 256";
+        sample_length(&v->correlation_id, 257);
+        return false;
+    case 29:
+        *refinement = "len(value) <= 128";
+        sample_length(&v->trace_parent, 128);
+        return true;
+    case 30:
+        *refinement = "len(value) <= 128";
+        sample_length(&v->trace_parent, 127);
+        return true;
+    case 31:
+        *refinement = "len(value) <= 128";
+        sample_length(&v->trace_parent, 129);
         return false;
     default:
         return true;
@@ -3659,6 +4243,13 @@ static bool wit_universe_dbi36_effects_dedupe_value_edge(void *any, size_t i, co
 
 SAMPLE_TYPE(wit_universe_dbi36_effects_dedupe_value, WitUniverseDbi36EffectsDedupeValue)
 
+static void wit_universe_timer_use_random(Choice *choice, WitUniverseTimerUse *v)
+{
+    *v = (WitUniverseTimerUse)choice_below(choice, 3);
+}
+
+SAMPLE_TYPE(wit_universe_timer_use, WitUniverseTimerUse)
+
 static void wit_universe_dbi37_timers_due_key_random(Choice *choice, WitUniverseDbi37TimersDueKey *v)
 {
     v->universe = (uint32_t)sample_number(choice);
@@ -3741,6 +4332,35 @@ static void wit_universe_dbi37_timers_due_value_random(Choice *choice, WitUniver
     }
     wit_universe_encoding_random(choice, &v->encoding);
     sample_bytes(choice, &v->payload);
+    wit_universe_timer_use_random(choice, &v->use);
+    sample_string(choice, &v->correlation_id);
+    switch (choice_below(choice, 16)) {
+    case 0:
+        sample_length(&v->correlation_id, 256);
+        break;
+    case 1:
+        sample_length(&v->correlation_id, 255);
+        break;
+    default:
+        sample_length(&v->correlation_id, 256);
+        break;
+    case 15:
+        break;
+    }
+    sample_string(choice, &v->trace_parent);
+    switch (choice_below(choice, 16)) {
+    case 0:
+        sample_length(&v->trace_parent, 128);
+        break;
+    case 1:
+        sample_length(&v->trace_parent, 127);
+        break;
+    default:
+        sample_length(&v->trace_parent, 128);
+        break;
+    case 15:
+        break;
+    }
 }
 
 static bool wit_universe_dbi37_timers_due_value_edge(void *any, size_t i, const char **refinement)
@@ -3783,6 +4403,30 @@ static bool wit_universe_dbi37_timers_due_value_edge(void *any, size_t i, const 
     case 8:
         *refinement = "len(value) <= 128";
         sample_length(&v->ref, 129);
+        return false;
+    case 9:
+        *refinement = "len(value) <= 256";
+        sample_length(&v->correlation_id, 256);
+        return true;
+    case 10:
+        *refinement = "len(value) <= 256";
+        sample_length(&v->correlation_id, 255);
+        return true;
+    case 11:
+        *refinement = "len(value) <= 256";
+        sample_length(&v->correlation_id, 257);
+        return false;
+    case 12:
+        *refinement = "len(value) <= 128";
+        sample_length(&v->trace_parent, 128);
+        return true;
+    case 13:
+        *refinement = "len(value) <= 128";
+        sample_length(&v->trace_parent, 127);
+        return true;
+    case 14:
+        *refinement = "len(value) <= 128";
+        sample_length(&v->trace_parent, 129);
         return false;
     default:
         return true;
@@ -4219,6 +4863,55 @@ static void wit_universe_dbi42_promises_value_random(Choice *choice, WitUniverse
         break;
     }
     v->deadline_ns = (uint64_t)sample_number(choice);
+    v->height = (uint64_t)sample_number(choice);
+    sample_string(choice, &v->ref);
+    switch (choice_below(choice, 16)) {
+    case 0:
+        sample_length(&v->ref, 1);
+        break;
+    case 1:
+        sample_length(&v->ref, 2);
+        break;
+    case 2:
+        sample_length(&v->ref, 128);
+        break;
+    case 3:
+        sample_length(&v->ref, 127);
+        break;
+    default:
+        sample_length(&v->ref, 1);
+        break;
+    case 15:
+        break;
+    }
+    sample_string(choice, &v->correlation_id);
+    switch (choice_below(choice, 16)) {
+    case 0:
+        sample_length(&v->correlation_id, 256);
+        break;
+    case 1:
+        sample_length(&v->correlation_id, 255);
+        break;
+    default:
+        sample_length(&v->correlation_id, 256);
+        break;
+    case 15:
+        break;
+    }
+    sample_string(choice, &v->trace_parent);
+    switch (choice_below(choice, 16)) {
+    case 0:
+        sample_length(&v->trace_parent, 128);
+        break;
+    case 1:
+        sample_length(&v->trace_parent, 127);
+        break;
+    default:
+        sample_length(&v->trace_parent, 128);
+        break;
+    case 15:
+        break;
+    }
 }
 
 static bool wit_universe_dbi42_promises_value_edge(void *any, size_t i, const char **refinement)
@@ -4261,6 +4954,54 @@ static bool wit_universe_dbi42_promises_value_edge(void *any, size_t i, const ch
     case 8:
         *refinement = "len(value) == 32";
         sample_length(&v->intent_hash, 33);
+        return false;
+    case 9:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->ref, 1);
+        return true;
+    case 10:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->ref, 0);
+        return false;
+    case 11:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->ref, 2);
+        return true;
+    case 12:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->ref, 128);
+        return true;
+    case 13:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->ref, 127);
+        return true;
+    case 14:
+        *refinement = "len(value) >= 1 && len(value) <= 128";
+        sample_length(&v->ref, 129);
+        return false;
+    case 15:
+        *refinement = "len(value) <= 256";
+        sample_length(&v->correlation_id, 256);
+        return true;
+    case 16:
+        *refinement = "len(value) <= 256";
+        sample_length(&v->correlation_id, 255);
+        return true;
+    case 17:
+        *refinement = "len(value) <= 256";
+        sample_length(&v->correlation_id, 257);
+        return false;
+    case 18:
+        *refinement = "len(value) <= 128";
+        sample_length(&v->trace_parent, 128);
+        return true;
+    case 19:
+        *refinement = "len(value) <= 128";
+        sample_length(&v->trace_parent, 127);
+        return true;
+    case 20:
+        *refinement = "len(value) <= 128";
+        sample_length(&v->trace_parent, 129);
         return false;
     default:
         return true;
@@ -5240,7 +5981,12 @@ const SampleType wit_universe_samples[] = {
     SAMPLE_ENTRY("receipt-status", wit_universe_receipt_status, WitUniverseReceiptStatus, false, NULL, 0),
     SAMPLE_ENTRY("attempt-outcome", wit_universe_attempt_outcome, WitUniverseAttemptOutcome, false, NULL, 0),
     SAMPLE_ENTRY("effect-attempt", wit_universe_effect_attempt, WitUniverseEffectAttempt, true, wit_universe_effect_attempt_edge, 3),
+    SAMPLE_ENTRY("header", wit_universe_header, WitUniverseHeader, true, wit_universe_header_edge, 9),
     SAMPLE_ENTRY("inbox-item", wit_universe_inbox_item, WitUniverseInboxItem, true, wit_universe_inbox_item_edge, 33),
+    SAMPLE_ENTRY("fabric-mode", wit_universe_fabric_mode, WitUniverseFabricMode, false, NULL, 0),
+    SAMPLE_ENTRY("fabric-send-params", wit_universe_fabric_send_params, WitUniverseFabricSendParams, true, wit_universe_fabric_send_params_edge, 33),
+    SAMPLE_ENTRY("fabric-status", wit_universe_fabric_status, WitUniverseFabricStatus, false, NULL, 0),
+    SAMPLE_ENTRY("fabric-send-receipt", wit_universe_fabric_send_receipt, WitUniverseFabricSendReceipt, true, wit_universe_fabric_send_receipt_edge, 14),
     SAMPLE_ENTRY("entry-kind", wit_universe_entry_kind, WitUniverseEntryKind, false, NULL, 0),
     SAMPLE_ENTRY("change", wit_universe_change, WitUniverseChange, true, NULL, 0),
     SAMPLE_ENTRY("retry", wit_universe_retry, WitUniverseRetry, true, wit_universe_retry_edge, 3),
@@ -5286,7 +6032,7 @@ const SampleType wit_universe_samples[] = {
     SAMPLE_ENTRY("dbi32-pins-value", wit_universe_dbi32_pins_value, WitUniverseDbi32PinsValue, true, NULL, 0),
     SAMPLE_ENTRY("dbi33-segments-key", wit_universe_dbi33_segments_key, WitUniverseDbi33SegmentsKey, false, wit_universe_dbi33_segments_key_edge, 6),
     SAMPLE_ENTRY("dbi33-segments-value", wit_universe_dbi33_segments_value, WitUniverseDbi33SegmentsValue, true, wit_universe_dbi33_segments_value_edge, 3),
-    SAMPLE_ENTRY("effect", wit_universe_effect, WitUniverseEffect, true, wit_universe_effect_edge, 26),
+    SAMPLE_ENTRY("effect", wit_universe_effect, WitUniverseEffect, true, wit_universe_effect_edge, 32),
     SAMPLE_ENTRY("dbi34-effects-pending-key", wit_universe_dbi34_effects_pending_key, WitUniverseDbi34EffectsPendingKey, false, wit_universe_dbi34_effects_pending_key_edge, 9),
     SAMPLE_ENTRY("dbi34-effects-pending-value", wit_universe_dbi34_effects_pending_value, WitUniverseDbi34EffectsPendingValue, true, NULL, 0),
     SAMPLE_ENTRY("dbi35-effects-inflight-key", wit_universe_dbi35_effects_inflight_key, WitUniverseDbi35EffectsInflightKey, false, wit_universe_dbi35_effects_inflight_key_edge, 3),
@@ -5294,8 +6040,9 @@ const SampleType wit_universe_samples[] = {
     SAMPLE_ENTRY("dispatch-status", wit_universe_dispatch_status, WitUniverseDispatchStatus, false, NULL, 0),
     SAMPLE_ENTRY("dbi36-effects-dedupe-key", wit_universe_dbi36_effects_dedupe_key, WitUniverseDbi36EffectsDedupeKey, false, wit_universe_dbi36_effects_dedupe_key_edge, 3),
     SAMPLE_ENTRY("dbi36-effects-dedupe-value", wit_universe_dbi36_effects_dedupe_value, WitUniverseDbi36EffectsDedupeValue, true, wit_universe_dbi36_effects_dedupe_value_edge, 6),
+    SAMPLE_ENTRY("timer-use", wit_universe_timer_use, WitUniverseTimerUse, false, NULL, 0),
     SAMPLE_ENTRY("dbi37-timers-due-key", wit_universe_dbi37_timers_due_key, WitUniverseDbi37TimersDueKey, false, wit_universe_dbi37_timers_due_key_edge, 3),
-    SAMPLE_ENTRY("dbi37-timers-due-value", wit_universe_dbi37_timers_due_value, WitUniverseDbi37TimersDueValue, true, wit_universe_dbi37_timers_due_value_edge, 9),
+    SAMPLE_ENTRY("dbi37-timers-due-value", wit_universe_dbi37_timers_due_value, WitUniverseDbi37TimersDueValue, true, wit_universe_dbi37_timers_due_value_edge, 15),
     SAMPLE_ENTRY("dbi38-timers-dedupe-key", wit_universe_dbi38_timers_dedupe_key, WitUniverseDbi38TimersDedupeKey, false, wit_universe_dbi38_timers_dedupe_key_edge, 3),
     SAMPLE_ENTRY("dbi38-timers-dedupe-value", wit_universe_dbi38_timers_dedupe_value, WitUniverseDbi38TimersDedupeValue, true, NULL, 0),
     SAMPLE_ENTRY("dbi39-ready-key", wit_universe_dbi39_ready_key, WitUniverseDbi39ReadyKey, false, wit_universe_dbi39_ready_key_edge, 9),
@@ -5305,7 +6052,7 @@ const SampleType wit_universe_samples[] = {
     SAMPLE_ENTRY("dbi41-expiry-key", wit_universe_dbi41_expiry_key, WitUniverseDbi41ExpiryKey, false, wit_universe_dbi41_expiry_key_edge, 3),
     SAMPLE_ENTRY("dbi41-expiry-value", wit_universe_dbi41_expiry_value, WitUniverseDbi41ExpiryValue, true, NULL, 0),
     SAMPLE_ENTRY("dbi42-promises-key", wit_universe_dbi42_promises_key, WitUniverseDbi42PromisesKey, false, wit_universe_dbi42_promises_key_edge, 3),
-    SAMPLE_ENTRY("dbi42-promises-value", wit_universe_dbi42_promises_value, WitUniverseDbi42PromisesValue, true, wit_universe_dbi42_promises_value_edge, 9),
+    SAMPLE_ENTRY("dbi42-promises-value", wit_universe_dbi42_promises_value, WitUniverseDbi42PromisesValue, true, wit_universe_dbi42_promises_value_edge, 21),
     SAMPLE_ENTRY("module-state", wit_universe_module_state, WitUniverseModuleState, false, NULL, 0),
     SAMPLE_ENTRY("dbi43-modules-key", wit_universe_dbi43_modules_key, WitUniverseDbi43ModulesKey, false, wit_universe_dbi43_modules_key_edge, 6),
     SAMPLE_ENTRY("dbi43-modules-value", wit_universe_dbi43_modules_value, WitUniverseDbi43ModulesValue, true, wit_universe_dbi43_modules_value_edge, 12),

@@ -58,6 +58,9 @@ extern "C" {
 #define SAP_WORLD_MAX_PAYLOAD (16u << 20)  /* of an item */
 #define SAP_WORLD_MAX_ENTRY   (4u << 20)   /* of what one call of a handler changes and replies */
 #define SAP_WORLD_MAX_INTENTS 1024u        /* of one call of a handler */
+#define SAP_WORLD_MAX_HEADERS 16u          /* of a message between worlds */
+#define SAP_WORLD_MAX_HEADER  1024u        /* bytes of the value of a header */
+#define SAP_PROMISE_ID_SIZE   65u          /* of the text of an id, with its NUL */
 
 #define SAP_EFFECT_MAX_ATTEMPTS 100u
 
@@ -86,6 +89,8 @@ typedef struct SapUniverseOptions {
      * thread that does it. NULL: none. */
     void (*on_log)(const char *line, void *ctx);
     void *log_ctx;
+    uint32_t max_inbox; /* messages that wait for a world; then others are refused; 0: 10,000 */
+    uint32_t reserved;  /* 0 */
 } SapUniverseOptions;
 
 /* Opens the store at `url` (see store.h) and makes it if there is none; on a server its tables are made
@@ -127,6 +132,12 @@ typedef enum SapReceiptStatus {
     SAP_RECEIPT_TIMEOUT = 3,
 } SapReceiptStatus;
 
+/* What a sender says of a message beside its payload. */
+typedef struct SapHeader {
+    const char *name; /* 1 to SAP_WORLD_MAX_NAME bytes */
+    const char *value;
+} SapHeader;
+
 /* What a handler is called with; all of it is borrowed for the call. Texts are "" where there is none. */
 typedef struct SapEvent {
     SapEventKind kind;
@@ -143,6 +154,9 @@ typedef struct SapEvent {
     SapReceiptStatus status;
     const char *code;  /* of a receipt that is not ok: why, such as no_adapter */
     uint32_t attempts; /* of the effect */
+    uint32_t header_count;
+    const SapHeader *headers; /* of a message from another world */
+    const char *trace_parent;
 } SapEvent;
 
 /* Handles one item. SAP_OK: done. What sap_world_fail() returned: as it says there. SAP_NOMEM, SAP_IO,
@@ -216,8 +230,9 @@ typedef int (*SapWorldRow)(void *ctx, const void *key, size_t key_len, SapEncodi
 SAP_API int sap_world_scan(SapWorld *world, const void *prefix, size_t prefix_len, SapWorldRow row,
                            void *ctx);
 
-/* Replies to whoever waits under `reply_to`, which is that of this event or of an earlier one; the
- * second reply to the same is ignored. SAP_INVALID: no such text, or not of that encoding. */
+/* Replies to whoever waits under `reply_to`, which is that of this event or of an earlier one: a caller outside,
+ * or a world that has asked (sap_world_ask()). The second reply to the same is ignored. SAP_INVALID: no such
+ * text, or not of that encoding. SAP_FULL: to a world, above SAP_WORLD_MAX_VALUE. */
 SAP_API int sap_world_reply(SapWorld *world, const char *reply_to, SapEncoding encoding,
                             const void *payload, size_t len);
 
@@ -247,6 +262,98 @@ typedef struct SapEffect {
  * that of something outstanding. SAP_INVALID: kind, ref or params are invalid. SAP_FULL. */
 SAP_API int sap_world_effect(SapWorld *world, const SapEffect *effect);
 
+/* The two ways of the seed: bytes for a named inbox, or a value of a schema, which is not raw. To the handler that
+ * gets it both are a message with that name. */
+typedef enum SapSendMode {
+    SAP_SEND_INBOX = 0,
+    SAP_SEND_TYPED = 1,
+} SapSendMode;
+
+/* A message to another world, or to this one. Zero bytes are the defaults; all is borrowed for the call. */
+typedef struct SapSend {
+    uint32_t size; /* sizeof the struct; see version.h */
+    SapSendMode mode;
+    const char *world; /* that gets it */
+    const char *name;  /* of its event; of a typed one the name of the schema */
+    const char
+        *ref; /* what the receipt is called; NULL: nobody waits, a failure is a dead letter */
+    SapEncoding encoding;
+    uint32_t header_count; /* up to SAP_WORLD_MAX_HEADERS */
+    const void *payload;   /* up to SAP_WORLD_MAX_VALUE; none is null in JSON */
+    size_t payload_len;
+    const SapHeader *headers;
+    const char *correlation_id; /* NULL: that of the event that is handled */
+    /* Within 24 hours a second message of this world with this id is not delivered again, whatever step has
+     * sent it. NULL: none; this one is delivered once anyhow. */
+    const char *message_id;
+    const char
+        *create; /* a module: the world is created with it if it is not there; NULL: it is not */
+    uint64_t delay_ns; /* after the step is committed, by a clock that nobody sets */
+    SapRetry retry;    /* 0: 20 attempts, pauses of 100 ms doubling up to 30 s */
+} SapSend;
+
+/* Sends a message when this step is committed. It is an effect of the kind "fabric.send": it is delivered once,
+ * and ends with one receipt, which sap_send_receipt_read() reads. No order is promised among messages of one world.
+ * The receipt is `error` with the code
+ *
+ *   no_such_world, destination_done, destination_deleted   it takes nothing any more
+ *   destination_full      10,000 messages waited for it whenever it was tried
+ *   destination_drains    it is to be created again, and is not yet emptied
+ *
+ * A paused world takes messages. SAP_EXISTS, SAP_FULL: as of sap_world_effect(). SAP_INVALID: a name, text or
+ * payload is invalid. */
+SAP_API int sap_world_send(SapWorld *world, const SapSend *send);
+
+/* What the receipt of a message says. */
+typedef struct SapSendReceipt {
+    bool enqueued; /* it is, or was, in the inbox of the destination */
+    bool already;  /* an earlier message had its message_id: that one is meant */
+    char world[SAP_WORLD_MAX_NAME + 1];
+    uint8_t message_id[32]; /* the hash of the intent, or SHA-256 over this world and message_id */
+    uint8_t seq[32];        /* its place in that inbox */
+} SapSendReceipt;
+
+/* Reads the payload of a receipt, which is a sys/FabricSendReceipt@1. SAP_INVALID: it is not one. */
+SAP_API int sap_send_receipt_read(const SapEvent *event, SapSendReceipt *receipt_out);
+
+/* A question to another world. Zero bytes are the defaults; all is borrowed for the call. */
+typedef struct SapAsk {
+    uint32_t size; /* sizeof the struct; see version.h */
+    SapEncoding encoding;
+    const char *world;
+    const char *name; /* of its event */
+    const char *ref;  /* what the reply is called; needed */
+    const void *payload;
+    size_t payload_len;
+    const SapHeader *headers;
+    uint32_t header_count;
+    uint32_t reserved; /* 0 */
+    const char *correlation_id;
+    const char *create;
+    uint64_t timeout_ns; /* 0: 30 s */
+    SapRetry retry;      /* as of SapSend */
+} SapAsk;
+
+/* Asks when this step is committed. What comes back is one SAP_EVENT_RECEIPT with the ref: `ok` with what the
+ * other world gave sap_world_reply(), at once or in a later step; `error`, if the question could not be delivered
+ * (see sap_world_send()), or the other world refused it (the code `rejected`, and the payload says why), or it is
+ * done or deleted; or `timeout`. Codes as above. */
+SAP_API int sap_world_ask(SapWorld *world, const SapAsk *ask);
+
+/* Zero bytes are the defaults; all is borrowed for the call. */
+typedef struct SapPromise {
+    uint32_t size;       /* sizeof the struct; see version.h */
+    uint32_t reserved;   /* 0 */
+    const char *ref;     /* what its receipt is called; needed */
+    uint64_t timeout_ns; /* 0: it waits for ever */
+} SapPromise;
+
+/* Makes a promise: somebody outside resolves it, by sap_promise_resolve() and its id, which nobody can guess. The
+ * id may go into an effect of the same step, such as a mail with a link. Its receipt is what it was resolved with,
+ * or `timeout`. Codes as of sap_world_timer(). */
+SAP_API int sap_world_promise(SapWorld *world, const SapPromise *promise,
+                              char id_out[SAP_PROMISE_ID_SIZE]);
+
 /* Zero bytes are the defaults; all is borrowed for the call. */
 typedef struct SapTimer {
     uint32_t size;     /* sizeof the struct; see version.h */
@@ -264,7 +371,8 @@ typedef struct SapTimer {
 SAP_API int sap_world_timer(SapWorld *world, const SapTimer *timer);
 
 /* Cancels what is outstanding under the ref: its receipt, or its event, does not come any more; an effect
- * that is being performed is told so. SAP_NOTFOUND: nothing is. SAP_FULL: more than 16 in one call. */
+ * that is being performed is told so; a message that is not yet delivered is not. SAP_NOTFOUND: nothing is.
+ * SAP_FULL: more than 16 in one call, of which asks and promises count twice. */
 SAP_API int sap_world_cancel(SapWorld *world, const char *ref);
 
 /* The world finishes with this step: nothing comes in any more, what waits becomes dead letters, its timers
@@ -491,7 +599,8 @@ typedef struct SapIngressResult {
  * the same time share a commit. SAP_NOTFOUND: no such world, or it is done or deleted. SAP_INVALID: the
  * payload is not of its encoding, or not what the world's module declares, or a text is none or too long.
  * SAP_EXISTS: the id was used with another payload. SAP_FULL: the payload is too large, or the disk is full.
- * result_out may be NULL, and is written on SAP_OK, SAP_IO and SAP_INVALID. */
+ * SAP_BUSY: also, max_inbox messages wait for the world: try again later. result_out may be NULL, and is written
+ * on SAP_OK, SAP_IO and SAP_INVALID. */
 SAP_API int sap_enqueue_ingress(SapUniverse *universe, const char *world, const SapIngress *item,
                                 SapIngressResult *result_out);
 
@@ -660,6 +769,8 @@ typedef struct SapEffectCall {
     SapEncoding encoding;
     const void *params;
     size_t params_len;
+    const char *correlation_id; /* of the item in whose step it was asked for; "" */
+    const char *trace_parent;   /* likewise; "" */
 } SapEffectCall;
 
 typedef struct SapEffectResult SapEffectResult;
@@ -749,8 +860,18 @@ SAP_API int sap_receipt_inject(SapUniverse *universe, const char *world,
 typedef struct SapOutstanding {
     uint8_t intent_hash[32];
     const char *ref; /* "": the handler has not named it */
-    bool timer;      /* an effect otherwise */
+    bool timer;      /* an effect, such as a message, unless one of these is true */
+    bool ask;        /* a question to another world */
+    bool promise;
 } SapOutstanding;
+
+/* Resolves a promise, from anywhere: the world that made it gets the receipt. A status is ok or error; the payload
+ * has up to 64 KiB. SAP_NOTFOUND: there is no such promise: it was resolved before, or has timed out, or its world
+ * does not wait for it any more. SAP_INVALID: the id, the code or the payload is invalid. After SAP_IO and
+ * SAP_BUSY it may be called again. */
+SAP_API int sap_promise_resolve(SapUniverse *universe, const char *id, SapReceiptStatus status,
+                                const char *code, SapEncoding encoding, const void *payload,
+                                size_t len);
 
 /* Calls `each` for what a world has outstanding, until it returns another code than SAP_OK, which is then
  * the result. It reads the journal of the world, which may take long. */
@@ -872,6 +993,8 @@ typedef struct SapTimerInfo {
     SapEncoding encoding;
     const void *payload;
     size_t payload_len;
+    bool ask;     /* the time in which a question must be answered */
+    bool promise; /* the time in which a promise must be resolved; without a payload */
 } SapTimerInfo;
 
 /* Those for a delay, then those for a time of day, each in the order in which they fire. */

@@ -8,6 +8,7 @@
 #include "common/utf8.h"
 #include "store/blob.h"
 #include "store/store_impl.h"
+#include "universe/hex.h"
 #include "universe/kinds.h"
 #include "universe/payload.h"
 
@@ -79,6 +80,7 @@ static void free_call(Call *call)
 {
     effect_claim_release(&call->claim);
     buf_release(&call->result.payload);
+    fabric_delivery_free(call->result.delivery);
     buf_release(&call->payload);
     mem_free(MEM_UNIVERSE, call, sizeof *call);
 }
@@ -334,6 +336,7 @@ static int prepare_ending(Adapter *adapter, Call *call)
     ending->again =
         result->verdict == EFFECT_RETRY && !(call->begun && call->claim.row.at_most_once);
     ending->pause_ns = result->pause_ns;
+    ending->delivery = result->verdict == EFFECT_OK ? result->delivery : NULL;
     ending->encoding = (WitUniverseEncoding)result->encoding;
     ending->has_blob = call->payload.len > UNIVERSE_INLINE_MAX;
     if (ending->has_blob) {
@@ -352,6 +355,7 @@ static void count_fate(AdapterStats *stats, EndingFate fate)
     stats->receipts += fate == FATE_RECEIPT;
     stats->retries += fate == FATE_AGAIN;
     stats->dropped += fate == FATE_DROPPED;
+    stats->delivered += fate == FATE_DELIVERED;
 }
 
 /* A call that has ended with a receipt that is not `ok`. */
@@ -384,6 +388,9 @@ static int end_some(Adapter *adapter, Call **ended, EffectEnding *endings, uint3
         ended[i]->prepared = false; /* its blob may have been collected: put it again */
     }
     for (uint32_t i = 0; rc == SAP_OK && i < count; i++) {
+        if (endings[i].fate == FATE_OPEN) {
+            continue; /* the next transaction has other guards */
+        }
         count_fate(&adapter->stats, endings[i].fate);
         log_failure(adapter, ended[i], &endings[i]);
         forget_call(adapter, index_of_call(adapter, ended[i]));
@@ -412,14 +419,20 @@ static int end_calls(Adapter *adapter, bool *busy_out)
     EffectEnding endings[ENDINGS_AT_ONCE];
     Call *ended[ENDINGS_AT_ONCE];
     uint32_t count = 0;
+    uint32_t guards = 0;
     int rc = SAP_OK;
     for (uint32_t i = 0; rc == SAP_OK && i < call_count(adapter) && count < ENDINGS_AT_ONCE; i++) {
         Call *call = call_at(adapter, i);
-        if (call->state == CALL_DONE) {
-            rc = prepare_ending(adapter, call);
-            ended[count] = call;
-            endings[count++] = call->ending;
+        if (call->state != CALL_DONE) {
+            continue;
         }
+        rc = prepare_ending(adapter, call);
+        guards += rc == SAP_OK ? effect_ending_guards(&call->ending) : 0;
+        if (guards > SAP_STORE_MAX_GUARDS) {
+            break; /* the others have their turn */
+        }
+        ended[count] = call;
+        endings[count++] = call->ending;
     }
     if (rc != SAP_OK || count == 0) {
         return rc;
@@ -485,22 +498,12 @@ static ServedKind *kind_of_claim(const Adapter *adapter, const EffectClaim *clai
     return NULL;
 }
 
-static void name_key(Call *call)
-{
-    static const char digits[] = "0123456789abcdef";
-    const uint8_t *hash = call->claim.row.effect.intent_hash.data;
-    for (int i = 0; i < UNIVERSE_DIGEST; i++) {
-        call->key[2 * i] = digits[hash[i] >> 4];
-        call->key[2 * i + 1] = digits[hash[i] & 15];
-    }
-}
-
 /* Begins a call whose claim is durable; `before_ns` is boot time before it was claimed. */
 static void start_call(Adapter *adapter, Call *call, uint64_t before_ns)
 {
     const AdapterKind *kind = &call->kind->kind;
     uint64_t now_ns = clock_boot_ns(adapter->session->clock);
-    name_key(call);
+    hex_write(call->key, call->claim.row.effect.intent_hash.data, UNIVERSE_DIGEST);
     call->call = (EffectCall){&call->claim.row.effect, call->key, call->claim.row.effect.attempt,
                               call->claim.row.policy.timeout_ns};
     call->renew_at_ns = before_ns + ADAPTER_RENEWAL_NS;

@@ -14,6 +14,7 @@
 
 #include "common/log.h"
 #include "sapling/universe.h"
+#include "universe/depth.h"
 #include "universe/effect_end.h"
 
 #define ADAPTER_MARGIN_NS  UINT64_C(5000000000) /* before a claim runs out */
@@ -42,6 +43,9 @@ typedef struct EffectResult {
     SapEncoding encoding;
     Buf payload;       /* of that encoding; released by the adapter */
     uint64_t pause_ns; /* with EFFECT_RETRY: the least before the next attempt */
+    /* Of EFFECT_OK: a message that is to be delivered in the transaction that ends the call, and then decides
+     * what came of it. Taken over by the adapter. */
+    FabricDelivery *delivery;
 } EffectResult;
 
 typedef struct AdapterKind {
@@ -70,7 +74,8 @@ typedef struct AdapterStats {
     uint64_t lost;      /* claims that ran out, or were resolved by others */
     uint64_t cancelled; /* calls that were ended because nobody wanted them any more */
     uint64_t timeouts;
-    uint64_t damaged; /* calls whose receipts cannot be put, since rows are damaged */
+    uint64_t delivered; /* messages that needed no receipt */
+    uint64_t damaged;   /* calls whose receipts cannot be put, since rows are damaged */
 } AdapterStats;
 
 typedef struct Adapter Adapter;
@@ -116,6 +121,21 @@ typedef struct EffectFunction {
 } EffectFunction;
 /* `function` is borrowed as long as the kind is used. */
 void adapter_kind_function(AdapterKind *kind, const char *name, EffectFunction *function);
+
+/* What messages between worlds need. All is borrowed. */
+typedef struct FabricServer {
+    SapStore *store;
+    Producer *producer;
+    const Random *random;
+    const Clock *clock;
+    uint32_t universe;
+    DepthGate *depth;
+    uint32_t limit; /* messages that wait for a world */
+} FabricServer;
+
+/* The kind `fabric.send`: delivers messages to worlds. A destination that is full is tried again for some
+ * minutes. */
+void adapter_kind_fabric(AdapterKind *kind, FabricServer *server, EffectFunction *room);
 
 /* The kind `log`: writes what it is given to a log, and its receipt is null. `log` is borrowed. */
 void adapter_kind_log(AdapterKind *kind, Log *log, EffectFunction *room);

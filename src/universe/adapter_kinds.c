@@ -1,4 +1,6 @@
 /* adapter_kinds.c - the kinds of effects in the box: see adapter.h. */
+#include <stdio.h>
+
 #include "common/mem.h"
 #include "universe/adapter.h"
 
@@ -32,6 +34,7 @@ static int poll_function(void *ctx, void *handle, EffectResult *result, bool *do
         *done_out = true;
     } else {
         buf_release(&answer->result.payload);
+        fabric_delivery_free(answer->result.delivery);
     }
     mem_free(MEM_UNIVERSE, answer, sizeof *answer);
     return rc;
@@ -42,6 +45,7 @@ static void cancel_function(void *ctx, void *handle)
     Answer *answer = (Answer *)handle;
     (void)ctx;
     buf_release(&answer->result.payload);
+    fabric_delivery_free(answer->result.delivery);
     mem_free(MEM_UNIVERSE, answer, sizeof *answer);
 }
 
@@ -52,6 +56,70 @@ void adapter_kind_function(AdapterKind *kind, const char *name, EffectFunction *
                           .start = start_function,
                           .poll = poll_function,
                           .cancel = cancel_function};
+}
+
+/* ---- fabric.send ----------------------------------------------------------------------------- */
+
+/* A destination that is full, or is emptied before it can be created again, is not there for long: 20
+ * attempts are some six minutes. */
+enum { FABRIC_ATTEMPTS = 20, FABRIC_FACTOR = 200 };
+#define FABRIC_FIRST_NS UINT64_C(100000000)
+#define FABRIC_CAP_NS   UINT64_C(30000000000)
+
+static void set_result(EffectResult *result, EffectVerdict verdict, const char *code)
+{
+    result->verdict = verdict;
+    result->encoding = SAP_ENCODING_RAW;
+    (void)snprintf(result->code, sizeof result->code, "%s", code);
+}
+
+/* Nobody wants a reply in vain, so that replies are never refused for the depth of an inbox. */
+static int look_at_depth(const FabricServer *server, FabricDelivery *delivery, EffectResult *result)
+{
+    int rc = fabric_is_reply(delivery)
+                 ? SAP_OK
+                 : depth_check(server->depth, server->store, server->clock, server->universe,
+                               &delivery->to, server->limit);
+    if (rc != SAP_BUSY) {
+        return rc;
+    }
+    rc = fabric_receipt_of_error(delivery);
+    if (rc == SAP_OK) {
+        set_result(result, EFFECT_RETRY, "destination_full");
+        rc = buf_append(&result->payload, delivery->receipt.data, delivery->receipt.len);
+    }
+    return rc;
+}
+
+/* Delivers nothing yet: that is done in the transaction that ends the call. */
+static int prepare_message(void *ctx, const EffectCall *call, EffectResult *result)
+{
+    const FabricServer *server = (const FabricServer *)ctx;
+    FabricDelivery *delivery = NULL;
+    int rc = fabric_delivery_make(call->effect, server->store, server->producer, server->random,
+                                  &delivery);
+    if (rc == SAP_INVALID) {
+        set_result(result, EFFECT_ERROR, "bad_params");
+        return SAP_OK;
+    }
+    set_result(result, EFFECT_OK, "");
+    rc = rc == SAP_OK ? look_at_depth(server, delivery, result) : rc;
+    if (rc != SAP_OK || result->verdict != EFFECT_OK) {
+        fabric_delivery_free(delivery);
+        return rc;
+    }
+    result->delivery = delivery;
+    return SAP_OK;
+}
+
+void adapter_kind_fabric(AdapterKind *kind, FabricServer *server, EffectFunction *room)
+{
+    *room = (EffectFunction){prepare_message, server};
+    adapter_kind_function(kind, FABRIC_KIND, room);
+    kind->policy = (WitUniverseRetry){.attempts = FABRIC_ATTEMPTS,
+                                      .first_ns = FABRIC_FIRST_NS,
+                                      .factor = FABRIC_FACTOR,
+                                      .cap_ns = FABRIC_CAP_NS};
 }
 
 /* ---- log ------------------------------------------------------------------------------------- */

@@ -16,8 +16,8 @@ enum { BATCH_BYTES = 16 << 20 }; /* after which a batch takes no further world *
 static uint32_t guards_needed(const HotWorld *world)
 {
     uint32_t cancels = 0;
-    (void)cycle_cancels(world, &cancels);
-    uint32_t needed = JOURNAL_GUARDS + cancels * INTENT_CANCEL_GUARDS + world->done;
+    const IntentCancel *all = cycle_cancels(world, &cancels);
+    uint32_t needed = JOURNAL_GUARDS + intents_cancel_most_guards(all, cancels) + world->done;
     SAP_ASSERT(needed <= SAP_STORE_MAX_GUARDS);
     return needed;
 }

@@ -7,6 +7,7 @@
 #include "common/assert.h"
 #include "universe/effect_end.h"
 #include "universe/payload.h"
+#include "universe/timers.h"
 #include "universe/universe_impl.h"
 
 enum { TRIES = 16 };
@@ -198,22 +199,16 @@ static int put_cancelled(const HandAct *act, UniverseTxn *txn,
                          const WitUniverseDbi37TimersDueValue *due)
 {
     static const char nothing[] = "null";
-    IngressRequest request = {
-        .world = act->world,
-        .item_class = WIT_UNIVERSE_ITEM_CLASS_RECEIPT,
-        .item =
-            {
-                .kind = WIT_UNIVERSE_ITEM_KIND_RECEIPT,
-                .name = lend_bytes("timer", 5),
-                .hash = lend_bytes(act->hash, UNIVERSE_DIGEST),
-                .ref = due->ref,
-                .status = WIT_UNIVERSE_RECEIPT_STATUS_ERROR,
-                .code = lend_bytes(cancelled_code, sizeof cancelled_code - 1),
-                .encoding = WIT_UNIVERSE_ENCODING_JSON,
-                .payload = lend_bytes(nothing, sizeof nothing - 1),
-                .time_ns = sap_store_due_ns(act->universe->store),
-            },
-    };
+    IngressRequest request = {.world = act->world, .item_class = WIT_UNIVERSE_ITEM_CLASS_RECEIPT};
+    timer_item(due, act->hash, sap_store_due_ns(act->universe->store), &request.item);
+    if (due->use == WIT_UNIVERSE_TIMER_USE_TIMER) {
+        request.item.kind = WIT_UNIVERSE_ITEM_KIND_RECEIPT;
+        request.item.name = lend_bytes("timer", 5);
+    }
+    request.item.status = WIT_UNIVERSE_RECEIPT_STATUS_ERROR;
+    request.item.code = lend_bytes(cancelled_code, sizeof cancelled_code - 1);
+    request.item.encoding = WIT_UNIVERSE_ENCODING_JSON;
+    request.item.payload = lend_bytes(nothing, sizeof nothing - 1);
     memcpy(request.seq, act->seq, UNIVERSE_SEQ);
     return ingress_put_rows(txn, act->universe->number, &request);
 }

@@ -12,7 +12,9 @@
 #include "common/mem.h"
 #include "common/utf8.h"
 #include "store/blob.h"
+#include "universe/fabric.h"
 #include "universe/letters.h"
+#include "universe/promises.h"
 #include "universe/timers.h"
 
 #define RETRY_FIRST_NS UINT64_C(1000000000)
@@ -177,6 +179,20 @@ static int load_range(HotWorld *world, SapStoreTxn *txn, const SapStoreRange *ra
     return rc;
 }
 
+/* Whether so much is outstanding that the world takes no messages, but what answers it. */
+static int look_at_outstanding(HotWorld *world, uint32_t limit)
+{
+    uint64_t count = 0;
+    int rc = state_begin(world->state);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    rc = outstanding_count(world->state, &count);
+    state_abort(world->state);
+    world->holds_back = count >= limit;
+    return rc;
+}
+
 static int load_class(HotWorld *world, SapStoreTxn *txn, uint8_t item_class, uint32_t limit)
 {
     uint32_t universe = world->lease.session->universe;
@@ -188,7 +204,25 @@ static int load_class(HotWorld *world, SapStoreTxn *txn, uint8_t item_class, uin
     memset(seq, UINT8_MAX, sizeof seq);
     row_key_inbox(&to, universe, &world->lease.name, item_class, seq);
     SapStoreRange range = {from.table, from.bytes, from.len, to.bytes, to.len};
-    return load_range(world, txn, &range, limit, &full);
+    int rc = load_range(world, txn, &range, limit, &full);
+    world->more = world->more || full;
+    return rc;
+}
+
+/* A message that waits is not taken; that there is one is all that matters. */
+static int load_held_back(HotWorld *world, SapStoreTxn *txn, uint32_t limit)
+{
+    int rc = load_class(world, txn, WIT_UNIVERSE_ITEM_CLASS_CONTROL, limit);
+    rc = rc == SAP_OK ? load_class(world, txn, WIT_UNIVERSE_ITEM_CLASS_RECEIPT, limit) : rc;
+    size_t taken = item_count(world);
+    rc = rc == SAP_OK ? load_class(world, txn, WIT_UNIVERSE_ITEM_CLASS_MESSAGE, 1) : rc;
+    world->holds_back = item_count(world) > taken;
+    for (size_t i = taken; i < item_count(world); i++) {
+        free_item(item_at(world, i));
+    }
+    buf_truncate(&world->items, taken * sizeof(InboxItem));
+    world->more = world->more || world->holds_back;
+    return rc;
 }
 
 /* The rows of an inbox are ordered by class, then by seq: where one scan has them all, it will do. */
@@ -261,7 +295,7 @@ static int cut_items(HotWorld *world, SapStore *store, const CycleLimits *limits
         rc = item->item.blob.len > 0 ? load_blob(store, item) : SAP_OK;
         bytes += item->item.payload.len + item->blob.len;
     }
-    world->more = keep < count;
+    world->more = world->more || keep < count;
     for (size_t i = keep; i < count; i++) {
         free_item(item_at(world, i));
     }
@@ -273,7 +307,11 @@ int cycle_load(HotWorld *world, SapStore *store, SapStoreTxn *newest, const Cycl
 {
     drop_items(world);
     world->more = false;
-    int rc = load_all_classes(world, newest, limits->items);
+    int rc = look_at_outstanding(world, limits->outstanding);
+    if (rc == SAP_OK) {
+        rc = world->holds_back ? load_held_back(world, newest, limits->items)
+                               : load_all_classes(world, newest, limits->items);
+    }
     if (rc == SAP_OK && world->items.len > 0) {
         qsort(world->items.data, item_count(world), sizeof(InboxItem), compare_items);
         rc = cut_items(world, store, limits);
@@ -307,9 +345,36 @@ const InboxItem *cycle_first_item(const HotWorld *world)
 
 /* ---- Running --------------------------------------------------------------------------------- */
 
+/* To a world that has asked: by a message of its own. */
+static int write_reply_to_world(HotWorld *world, const IntentView *intent, const FabricAsker *asker)
+{
+    const WitUniverseInboxItem *item = &world->item->item;
+    uint8_t seq[UNIVERSE_SEQ];
+    FabricReply reply = {
+        .world = &world->lease.name,
+        .height = world->after.height + 1,
+        .hash = intent->hash,
+        .seq = seq,
+        .asker = asker,
+        .status = WIT_UNIVERSE_RECEIPT_STATUS_OK,
+        .code = "",
+        .encoding = (WitUniverseEncoding)intent->encoding,
+        .payload = intent->params,
+        .correlation_id = item->correlation_id,
+        .trace_parent = item->trace_parent,
+    };
+    producer_next(&world->universe->producer, world->universe->store, seq);
+    return fabric_reply_publish(&world->writes, world->universe->store, world->universe->number,
+                                &reply);
+}
+
 static int write_reply(HotWorld *world, const IntentView *intent)
 {
     uint8_t seq[UNIVERSE_SEQ];
+    FabricAsker asker;
+    if (fabric_asker_read(intent->ref, &asker)) {
+        return write_reply_to_world(world, intent, &asker);
+    }
     OutsideReply reply = {
         .world = &world->lease.name,
         .id = handler_reply_id(intent->ref),
@@ -323,45 +388,38 @@ static int write_reply(HotWorld *world, const IntentView *intent)
     return reply_write(&world->writes, world->universe, &reply);
 }
 
-/* SHA-256 over the fields of a policy. */
-static void hash_policy(const WitUniverseRetry *retry, Digest *out)
-{
-    uint8_t bytes[36];
-    DigestState state;
-    store_u32be(bytes, retry->attempts);
-    store_u64be(bytes + 4, retry->first_ns);
-    store_u64be(bytes + 12, retry->factor);
-    store_u64be(bytes + 20, retry->cap_ns);
-    store_u64be(bytes + 28, retry->timeout_ns);
-    digest_init(&state);
-    digest_update(&state, bytes, sizeof bytes);
-    digest_final(&state, out);
-}
-
 static int write_effect(HotWorld *world, const IntentView *intent, WriteSet *writes)
 {
     SapUniverse *universe = world->universe;
     uint64_t now_ns = sap_store_lease_ns(universe->store);
+    bool ask = intent->type == INTENT_ASK;
+    uint64_t due_ns = ask ? now_ns : timer_after(universe->store, intent->time_ns);
     uint8_t seq[UNIVERSE_SEQ];
     Digest policy;
-    hash_policy(&intent->retry, &policy);
+    effect_policy_hash(&intent->retry, &policy);
     WitUniverseEffect effect = {
         .world = lend_name(&world->lease.name),
         .height = world->after.height + 1,
         .intent_hash = lend_bytes(intent->hash, UNIVERSE_DIGEST),
-        .kind = lend_bytes(intent->kind.data, intent->kind.len),
+        .kind = ask ? lend_bytes(FABRIC_KIND, sizeof FABRIC_KIND - 1)
+                    : lend_bytes(intent->kind.data, intent->kind.len),
         .encoding = (WitUniverseEncoding)intent->encoding,
         .params = lend_bytes(intent->params.data, intent->params.len),
         .origin_name = lend_bytes(intent->ref.data, intent->ref.len),
         .policy_context_hash = lend_bytes(policy.bytes, sizeof policy.bytes),
         .enqueued_at_ns = now_ns,
         .retry = intent->retry,
+        .correlation_id = world->item->item.correlation_id,
+        .trace_parent = world->item->item.trace_parent,
     };
     producer_next(&universe->producer, universe->store, seq);
-    return effects_publish(writes, universe->number, &effect, now_ns, seq);
+    return effects_publish(writes, universe->number, &effect, due_ns, seq);
 }
 
-static int write_timer(HotWorld *world, const IntentView *intent, WriteSet *writes)
+/* A timer of the handler's, or the time in which an ask or a promise must be answered; `payload` is that of its
+ * event, or the id of the promise. */
+static int write_timer(HotWorld *world, const IntentView *intent, WitUniverseTimerUse use,
+                       Slice payload, WriteSet *writes)
 {
     SapUniverse *universe = world->universe;
     bool after = intent->clock == WIT_UNIVERSE_TIMER_CLOCK_LEASE;
@@ -372,10 +430,53 @@ static int write_timer(HotWorld *world, const IntentView *intent, WriteSet *writ
         .at_ns = after ? timer_after(universe->store, intent->time_ns) : intent->time_ns,
         .ref = intent->ref,
         .encoding = (WitUniverseEncoding)intent->encoding,
-        .payload = intent->params,
+        .payload = payload,
+        .use = use,
+        .correlation_id = world->item->item.correlation_id,
+        .trace_parent = world->item->item.trace_parent,
     };
     memcpy(timer.hash, intent->hash, sizeof timer.hash);
     return timers_arm(writes, universe->number, &timer);
+}
+
+static int write_promise(HotWorld *world, const IntentView *intent, WriteSet *writes)
+{
+    SapUniverse *universe = world->universe;
+    bool ends = intent->time_ns > 0;
+    uint8_t id[UNIVERSE_DIGEST];
+    WitUniverseDbi42PromisesValue promise = {
+        .world = lend_name(&world->lease.name),
+        .intent_hash = lend_bytes(intent->hash, UNIVERSE_DIGEST),
+        .deadline_ns = ends ? timer_after(universe->store, intent->time_ns) : 0,
+        .height = world->after.height + 1,
+        .ref = lend_bytes(intent->ref.data, intent->ref.len),
+        .correlation_id = world->item->item.correlation_id,
+        .trace_parent = world->item->item.trace_parent,
+    };
+    promise_id(world->birth.seed, intent->hash, id);
+    int rc = promise_write(writes, universe->number, id, &promise);
+    return rc == SAP_OK && ends ? write_timer(world, intent, WIT_UNIVERSE_TIMER_USE_PROMISE,
+                                              (Slice){id, sizeof id}, writes)
+                                : rc;
+}
+
+/* The rows of what waits for an answer. */
+static int write_awaited(HotWorld *world, const IntentView *intent, WriteSet *writes)
+{
+    int rc = SAP_OK;
+    switch (intent->type) {
+    case INTENT_TIMER:
+        return write_timer(world, intent, WIT_UNIVERSE_TIMER_USE_TIMER, intent->params, writes);
+    case INTENT_PROMISE:
+        return write_promise(world, intent, writes);
+    case INTENT_ASK:
+        rc = write_effect(world, intent, writes);
+        return rc == SAP_OK
+                   ? write_timer(world, intent, WIT_UNIVERSE_TIMER_USE_ASK, (Slice){"", 0}, writes)
+                   : rc;
+    default:
+        return write_effect(world, intent, writes);
+    }
 }
 
 /* Its rows are put when the cycle ends, unless a later item of it cancels the intent. */
@@ -385,8 +486,7 @@ static int write_asked(HotWorld *world, const IntentView *intent)
     memcpy(rows.hash, intent->hash, sizeof rows.hash);
     int rc = buf_reserve(&world->asked, sizeof rows);
     if (rc == SAP_OK && !rows.cancelled) {
-        rc = intent->type == INTENT_EFFECT ? write_effect(world, intent, &rows.writes)
-                                           : write_timer(world, intent, &rows.writes);
+        rc = write_awaited(world, intent, &rows.writes);
     }
     rc = rc == SAP_OK ? buf_append(&world->asked, &rows, sizeof rows) : rc;
     if (rc != SAP_OK) {
@@ -395,9 +495,22 @@ static int write_asked(HotWorld *world, const IntentView *intent)
     return rc;
 }
 
+/* A row of an earlier cycle's intent goes with this cycle. */
+static int add_cancel(HotWorld *world, CancelOf of, const uint8_t hash[UNIVERSE_DIGEST])
+{
+    IntentCancel cancel = {.of = of};
+    if (of == CANCEL_PROMISE) {
+        promise_id(world->birth.seed, hash, cancel.hash);
+    } else {
+        memcpy(cancel.hash, hash, sizeof cancel.hash);
+    }
+    return buf_append(&world->cancels, &cancel, sizeof cancel);
+}
+
 static int write_cancel(HotWorld *world, const IntentView *intent)
 {
-    IntentCancel cancel = {.timer = intent->of_timer};
+    bool of_ask = intent->of == INTENT_ASK;
+    bool of_promise = intent->of == INTENT_PROMISE;
     for (size_t i = 0; i < asked_count(world); i++) {
         IntentRows *rows = asked_at(world, i);
         if (memcmp(rows->hash, intent->hash, sizeof rows->hash) == 0) {
@@ -405,8 +518,28 @@ static int write_cancel(HotWorld *world, const IntentView *intent)
             return SAP_OK;
         }
     }
-    memcpy(cancel.hash, intent->hash, sizeof cancel.hash);
-    return buf_append(&world->cancels, &cancel, sizeof cancel);
+    int rc = add_cancel(world,
+                        of_promise                   ? CANCEL_PROMISE
+                        : intent->of == INTENT_TIMER ? CANCEL_TIMER
+                                                     : CANCEL_EFFECT,
+                        intent->hash);
+    return rc == SAP_OK && (of_ask || of_promise) ? add_cancel(world, CANCEL_TIMER, intent->hash)
+                                                  : rc;
+}
+
+/* What is left of an ask or a promise that the item has answered: its timer, unless that is what has fired;
+ * then its message that was not yet delivered, or its row. A reply finds the message delivered, and who resolves
+ * a promise deletes its row. */
+static int write_ended(HotWorld *world, const EndedIntent *ended, WitUniverseItemKind kind)
+{
+    if (ended->type != INTENT_ASK && ended->type != INTENT_PROMISE) {
+        return SAP_OK;
+    }
+    if (kind != WIT_UNIVERSE_ITEM_KIND_TIMEOUT) {
+        return add_cancel(world, CANCEL_TIMER, ended->hash);
+    }
+    return add_cancel(world, ended->type == INTENT_ASK ? CANCEL_EFFECT : CANCEL_PROMISE,
+                      ended->hash);
 }
 
 static int write_intent(void *ctx, const IntentView *intent)
@@ -417,6 +550,8 @@ static int write_intent(void *ctx, const IntentView *intent)
         return write_reply(world, intent);
     case INTENT_EFFECT:
     case INTENT_TIMER:
+    case INTENT_ASK:
+    case INTENT_PROMISE:
         return write_asked(world, intent);
     case INTENT_CANCEL:
         return write_cancel(world, intent);
@@ -452,6 +587,7 @@ static int write_dead_letter(HotWorld *world, SapUniverse *universe, const Inbox
         .error = error,
         .attempts = attempts,
         .journaled = true,
+        .code = "rejected",
         .expiry_seq = seq,
     };
     producer_next(&universe->producer, universe->store, seq);
@@ -495,6 +631,7 @@ static int write_step(HotWorld *world, SapWorld *view, const InboxItem *item,
     RowKey inbox;
     RowKey hint;
     Buf content = {0};
+    world->item = item;
     row_key_inbox(&inbox, universe->number, &world->lease.name, item->item_class, item->seq);
     int rc = handler_entry(view, item, kind, &content);
     Slice bytes = {content.data, content.len};
@@ -507,6 +644,7 @@ static int write_step(HotWorld *world, SapWorld *view, const InboxItem *item,
     if (rc == SAP_OK && item->item.kind == WIT_UNIVERSE_ITEM_KIND_RECEIPT) {
         rc = effects_consume(&world->writes, universe->number, item->item.hash.data);
     }
+    rc = rc == SAP_OK ? write_ended(world, &view->ended, item->item.kind) : rc;
     if (rc == SAP_OK) {
         rc = rejected ? write_dead_letter(world, universe, item, view->message, rejected_after)
                       : handler_intents(view, write_intent, world);
@@ -670,6 +808,43 @@ static int run_item(HotWorld *world, SapWorld *view, const InboxItem *item, bool
     return take_outcome(world, view, item, &result, go_on_out);
 }
 
+/* Whether there are guards left for the rows that another item may cancel, whatever it is. */
+static bool has_guards_left(const HotWorld *world)
+{
+    enum {
+        OWN_GUARDS =
+            JOURNAL_GUARDS + 1, /* the last is that of the meta row, with which a world finishes */
+        ITEM_GUARDS = INTENT_CANCEL_GUARDS * (CANCELS_MAX + ANSWER_CANCELS),
+    };
+    uint32_t count = 0;
+    const IntentCancel *cancels = cycle_cancels(world, &count);
+    return OWN_GUARDS + intents_cancel_most_guards(cancels, count) + ITEM_GUARDS <=
+           SAP_STORE_MAX_GUARDS;
+}
+
+/* Messages wait while too much is outstanding, also by what this cycle has asked for. What answers it does not. */
+static int check_held_back(HotWorld *world, const InboxItem *item, bool *waits_out)
+{
+    uint64_t count = 0;
+    *waits_out = false;
+    if (item->item_class != WIT_UNIVERSE_ITEM_CLASS_MESSAGE) {
+        return SAP_OK;
+    }
+    int rc = outstanding_count(world->state, &count);
+    *waits_out = rc == SAP_OK && count >= world->limits.outstanding;
+    return rc;
+}
+
+/* One item, unless it has to wait. */
+static int take_item(HotWorld *world, SapWorld *view, const InboxItem *item, bool *go_on_out)
+{
+    bool waits = false;
+    int rc = check_held_back(world, item, &waits);
+    *go_on_out = waits;
+    world->more = world->more || waits;
+    return rc == SAP_OK && !waits ? run_item(world, view, item, go_on_out) : rc;
+}
+
 /* The job: the handler is called for each item, as far as the budgets go. */
 static void run_items(ExecutorJob *job)
 {
@@ -686,11 +861,11 @@ static void run_items(ExecutorJob *job)
     world->code = SAP_OK;
     while (world->code == SAP_OK && done < count && done < world->limits.steps &&
            effects < world->limits.effects && world->writes.bytes.len < CYCLE_BYTES &&
-           world->cancels.len / sizeof(IntentCancel) < CANCELS_MAX &&
-           !atomic_load_relaxed(&world->cancelled) &&
+           has_guards_left(world) && !atomic_load_relaxed(&world->cancelled) &&
            (done == 0 || clock_mono_ns(world->universe->clock) < end_ns)) {
         bool go_on = false;
-        world->code = run_item(world, &view, item_at(world, done), &go_on);
+        handler_forget(&view);
+        world->code = take_item(world, &view, item_at(world, done), &go_on);
         if (!go_on) {
             break;
         }

@@ -24,7 +24,8 @@ typedef struct CycleLimits {
     uint32_t steps;
     uint32_t effects;
     uint64_t wall_ns;
-    uint32_t attempts; /* of modules that do not say how many */
+    uint32_t attempts;    /* of modules that do not say how many */
+    uint32_t outstanding; /* intents, with which messages wait */
 } CycleLimits;
 
 enum { CYCLE_BYTES = 8 << 20, CYCLE_REASON = HANDLER_MESSAGE };
@@ -86,14 +87,17 @@ typedef struct HotWorld {
     uint64_t began_ns;   /* boot time when the job was seen to have begun; 0: it was not */
     uint64_t checked_ns; /* boot time of the last look at its lease while it is stuck */
     SAP_ATOMIC(bool) cancelled;
-    int code;         /* of the job */
-    HeadRow after;    /* the head when it is committed */
-    Buf items;        /* InboxItem */
-    bool more;        /* in the inbox than was read */
+    int code;        /* of the job */
+    HeadRow after;   /* the head when it is committed */
+    Buf items;       /* InboxItem */
+    bool more;       /* in the inbox than was read */
+    bool holds_back; /* so much is outstanding that messages wait, since this lease time */
+    uint64_t held_back_ns;
     uint8_t priority; /* the first of its hints' */
     WriteSet writes;
     Buf asked;   /* IntentRows: put when the cycle ends, but those that it cancels itself */
     Buf cancels; /* IntentCancel: of intents of cycles before */
+    const InboxItem *item; /* whose step is written; NULL: none */
     uint64_t steps;
     Buf rejected_items; /* RejectedItem */
     uint64_t rejected;

@@ -1,6 +1,7 @@
 /* effect_end.c - see effect_end.h. */
 #include "universe/effect_end.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "common/assert.h"
@@ -226,6 +227,8 @@ static int put_receipt(FoundEffect *found, const WitUniverseListEffectAttempt *a
                 .time_ns = sap_store_due_ns(found->endings->session->store),
                 .code = lend_bytes(ending->code, strlen(ending->code)),
                 .attempts = *attempts,
+                .correlation_id = effect->correlation_id,
+                .trace_parent = effect->trace_parent,
             },
     };
     if (ending->has_blob) {
@@ -243,11 +246,81 @@ static int put_receipt(FoundEffect *found, const WitUniverseListEffectAttempt *a
                : rc;
 }
 
+/* Another attempt, or the receipt. */
+static int retire_effect(FoundEffect *found, bool takes)
+{
+    WitUniverseListEffectAttempt attempts;
+    bool again = may_try_again(found);
+    if (!again && !takes) {
+        return drop_effect(found);
+    }
+    found->now_ns = sap_store_lease_ns(found->endings->session->store);
+    int rc = list_attempts(found, &attempts);
+    if (rc == SAP_OK) {
+        rc = again ? try_again(found, &attempts) : put_receipt(found, &attempts);
+        free_attempts(&attempts);
+    }
+    return rc;
+}
+
+/* ---- Messages to other worlds ---------------------------------------------------------------- */
+
+static int sender_is_done(const FoundEffect *found, bool *done_out)
+{
+    WitUniverseDbi21WorldMetaValue meta;
+    int rc = meta_row_get(found->txn->txn, &found->guards[GUARD_META].key, &meta);
+    *done_out = rc == SAP_OK && meta.status == WIT_UNIVERSE_WORLD_STATUS_DONE;
+    if (rc == SAP_OK) {
+        wit_universe_dbi21_world_meta_value_free(&meta);
+    }
+    return rc == SAP_NOTFOUND ? SAP_OK : rc;
+}
+
+/* What the receipt says of the delivery, should there be one. */
+static void note_delivery(EffectEnding *ending)
+{
+    const FabricDelivery *delivery = ending->delivery;
+    bool delivered = delivery->fate == FABRIC_DELIVERED || delivery->fate == FABRIC_ALREADY;
+    ending->again = delivery->fate == FABRIC_LATER;
+    ending->status = delivered ? WIT_UNIVERSE_RECEIPT_STATUS_OK : WIT_UNIVERSE_RECEIPT_STATUS_ERROR;
+    ending->encoding = WIT_UNIVERSE_ENCODING_RAW;
+    ending->payload = (Slice){delivery->receipt.data, delivery->receipt.len};
+    (void)snprintf(ending->code, sizeof ending->code, "%s", delivery->code);
+}
+
+/* `takes`: the sender takes receipts. What a world that has finished had sent is delivered; of one that was
+ * deleted, its replies are. */
+static int end_delivery(FoundEffect *found, bool takes)
+{
+    EffectEnding *ending = found->ending;
+    FabricDelivery *delivery = ending->delivery;
+    const Session *session = found->endings->session;
+    bool reply = fabric_is_reply(delivery);
+    bool goes = takes || reply;
+    int rc = goes ? SAP_OK : sender_is_done(found, &goes);
+    if (rc != SAP_OK || !goes) {
+        return rc == SAP_OK ? drop_effect(found) : rc;
+    }
+    rc =
+        fabric_deliver(found->txn, session->store, session->universe, &found->row.effect, delivery);
+    if (rc != SAP_OK || delivery->fate == FABRIC_OPEN) {
+        ending->fate = FATE_OPEN;
+        return rc;
+    }
+    note_delivery(ending);
+    bool waits = delivery->params.ask && delivery->fate == FABRIC_DELIVERED;
+    if (reply || waits) {
+        rc = drop_effect(found);
+        ending->fate = delivery->fate == FABRIC_DELIVERED ? FATE_DELIVERED : FATE_DROPPED;
+        return rc;
+    }
+    return retire_effect(found, takes);
+}
+
 /* ---- Ending ---------------------------------------------------------------------------------- */
 
 static int end_found(FoundEffect *found)
 {
-    WitUniverseListEffectAttempt attempts;
     bool takes = false;
     bool holds = false;
     int rc = check_cause(found, &holds);
@@ -263,16 +336,13 @@ static int end_found(FoundEffect *found)
     if (rc != SAP_OK) {
         return rc;
     }
-    if (found->dispatch.status == WIT_UNIVERSE_DISPATCH_STATUS_CANCELLED || !takes) {
+    if (found->dispatch.status == WIT_UNIVERSE_DISPATCH_STATUS_CANCELLED) {
         return drop_effect(found);
     }
-    found->now_ns = sap_store_lease_ns(found->endings->session->store);
-    rc = list_attempts(found, &attempts);
-    if (rc == SAP_OK) {
-        rc = may_try_again(found) ? try_again(found, &attempts) : put_receipt(found, &attempts);
-        free_attempts(&attempts);
+    if (found->ending->delivery != NULL) {
+        return end_delivery(found, takes);
     }
-    return rc;
+    return takes ? retire_effect(found, takes) : drop_effect(found);
 }
 
 static int end_one(const Endings *endings, UniverseTxn *txn, EffectEnding *ending,
@@ -291,30 +361,46 @@ static int end_one(const Endings *endings, UniverseTxn *txn, EffectEnding *endin
     return rc;
 }
 
+uint32_t effect_ending_guards(const EffectEnding *ending)
+{
+    uint32_t fabric = ending->delivery == NULL ? 0 : ending->delivery->creates ? 2 : 1;
+    return ENDING_GUARDS + ending->has_blob + fabric;
+}
+
+/* The guards of one ending, without that of its blob. */
+static uint32_t take_guards_of(const EffectEnding *ending, uint32_t universe, UniverseGuard *own)
+{
+    row_key_world(&own[GUARD_META].key, WIT_DBI_WORLD_META, universe, &ending->world);
+    own[GUARD_META].exclusive = false;
+    own[GUARD_QUEUE] = (UniverseGuard){ending->at, true};
+    row_key_dedupe(&own[GUARD_DEDUPE].key, WIT_DBI_EFFECTS_DEDUPE, universe, ending->hash);
+    own[GUARD_DEDUPE].exclusive = true;
+    return ENDING_GUARDS + (ending->delivery == NULL
+                                ? 0
+                                : fabric_guards(universe, ending->delivery, &own[ENDING_GUARDS]));
+}
+
 static int end_body(SapStoreTxn *store_txn, void *ctx)
 {
     const Endings *endings = (const Endings *)ctx;
-    uint32_t universe = endings->session->universe;
     UniverseTxn txn;
-    UniverseGuard guards[ENDING_GUARDS * ENDINGS_AT_ONCE];
+    UniverseGuard guards[SAP_STORE_MAX_GUARDS];
+    uint32_t first[ENDINGS_AT_ONCE]; /* guard of each */
+    uint32_t guard_count = 0;
     Digest blobs[ENDINGS_AT_ONCE];
     uint32_t blob_count = 0;
     for (uint32_t i = 0; i < endings->count; i++) {
         const EffectEnding *ending = &endings->list[i];
-        UniverseGuard *own = &guards[ENDING_GUARDS * i];
-        row_key_world(&own[GUARD_META].key, WIT_DBI_WORLD_META, universe, &ending->world);
-        own[GUARD_META].exclusive = false;
-        own[GUARD_QUEUE] = (UniverseGuard){ending->at, true};
-        row_key_dedupe(&own[GUARD_DEDUPE].key, WIT_DBI_EFFECTS_DEDUPE, universe, ending->hash);
-        own[GUARD_DEDUPE].exclusive = true;
+        first[i] = guard_count;
+        guard_count += take_guards_of(ending, endings->session->universe, &guards[guard_count]);
         if (ending->has_blob) {
             blobs[blob_count++] = ending->blob;
         }
     }
-    int rc = universe_txn_start(&txn, store_txn, endings->party, guards,
-                                ENDING_GUARDS * endings->count, blobs, blob_count);
+    int rc =
+        universe_txn_start(&txn, store_txn, endings->party, guards, guard_count, blobs, blob_count);
     for (uint32_t i = 0; rc == SAP_OK && i < endings->count; i++) {
-        rc = end_one(endings, &txn, &endings->list[i], &guards[ENDING_GUARDS * i]);
+        rc = end_one(endings, &txn, &endings->list[i], &guards[first[i]]);
     }
     return rc;
 }
@@ -322,12 +408,16 @@ static int end_body(SapStoreTxn *store_txn, void *ctx)
 int effects_end(const Session *session, EffectEnding *endings, uint32_t count)
 {
     Endings all = {session, endings, count, PARTY_REAPER};
+    uint32_t guards = 0;
     SAP_ASSERT(count > 0 && count <= ENDINGS_AT_ONCE);
     all.party = party_of(endings[0].cause);
     for (uint32_t i = 0; i < count; i++) {
+        guards += effect_ending_guards(&endings[i]);
         SAP_ASSERT(party_of(endings[i].cause) == all.party);
         SAP_ASSERT(endings[i].has_blob || endings[i].payload.len <= UNIVERSE_INLINE_MAX);
+        SAP_ASSERT(endings[i].delivery == NULL || endings[i].cause == ENDING_ACK);
     }
+    SAP_ASSERT(guards <= SAP_STORE_MAX_GUARDS);
     return sap_store_run(session->store, SAP_STORE_GUARDED, end_body, &all, NULL);
 }
 

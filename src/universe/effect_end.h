@@ -6,6 +6,8 @@
  *
  *   the row is gone, or another's claim   nothing: it was decided before
  *   cancelled, or the world is gone       the row and its dedupe row go
+ *   it is a message to another world      that is delivered, or refused (fabric.h); one whose sender waits for a
+ *                                         reply, and a reply, go without a receipt
  *   it may be tried again                 pending again, at the time that its policy says
  *   else                                  the receipt into the inbox with a hint, dedupe complete, row gone
  *
@@ -14,6 +16,7 @@
 #define SAPLING_UNIVERSE_EFFECT_END_H
 
 #include "universe/effects.h"
+#include "universe/fabric.h"
 #include "universe/producer.h"
 
 #define EFFECT_UNSERVED_NS UINT64_C(60000000000) /* that a kind waits for a node that serves it */
@@ -31,6 +34,8 @@ typedef enum EndingFate {
     FATE_RECEIPT,
     FATE_AGAIN,
     FATE_DROPPED,
+    FATE_DELIVERED, /* a message that needs no receipt */
+    FATE_OPEN,      /* nothing was done: end it again, since it needs other guards */
 } EndingFate;
 
 typedef struct EffectEnding {
@@ -50,13 +55,16 @@ typedef struct EffectEnding {
     Slice payload; /* borrowed, canonical; above UNIVERSE_INLINE_MAX it is `blob` instead */
     Digest blob;
     bool has_blob;
+    FabricDelivery
+        *delivery; /* borrowed; of a message that can be delivered: it decides what came of it */
 
     uint8_t seq[UNIVERSE_SEQ]; /* of the receipt */
     EndingFate fate;           /* out */
 } EffectEnding;
 
-/* In a transaction: three guards each, and one for a blob. */
+/* In a transaction; and its guards are SAP_STORE_MAX_GUARDS at most. */
 enum { ENDINGS_AT_ONCE = 16 };
+uint32_t effect_ending_guards(const EffectEnding *ending);
 
 /* Fills in which effect is to end, from its row in a queue: the key, the hash and the world are copied, and
  * a seq is drawn for the receipt. */

@@ -2,6 +2,7 @@
 #include "universe/effects.h"
 
 #include "common/assert.h"
+#include "common/bytes.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 #define MOST_NS   (UINT64_C(1) << 62) /* of a pause: it is added to a time below 2^63 */
@@ -25,6 +26,20 @@ void effect_policy_fill(WitUniverseRetry *policy, const WitUniverseRetry *kind)
         .timeout_ns =
             first_set(policy->timeout_ns, kind->timeout_ns, DEFAULT_TIMEOUT_S * SECOND_NS),
     };
+}
+
+void effect_policy_hash(const WitUniverseRetry *policy, Digest *out)
+{
+    uint8_t bytes[36];
+    DigestState state;
+    store_u32be(bytes, policy->attempts);
+    store_u64be(bytes + 4, policy->first_ns);
+    store_u64be(bytes + 12, policy->factor);
+    store_u64be(bytes + 20, policy->cap_ns);
+    store_u64be(bytes + 28, policy->timeout_ns);
+    digest_init(&state);
+    digest_update(&state, bytes, sizeof bytes);
+    digest_final(&state, out);
 }
 
 uint64_t effect_pause_ns(const WitUniverseRetry *policy, uint32_t attempt)
@@ -76,8 +91,12 @@ int effects_consume(WriteSet *writes, uint32_t universe, const uint8_t hash[UNIV
 
 static void key_of_cancel(RowKey *key, uint32_t universe, const IntentCancel *cancel)
 {
-    row_key_dedupe(key, cancel->timer ? WIT_DBI_TIMERS_DEDUPE : WIT_DBI_EFFECTS_DEDUPE, universe,
-                   cancel->hash);
+    if (cancel->of == CANCEL_PROMISE) {
+        row_key_promise(key, universe, cancel->hash);
+        return;
+    }
+    row_key_dedupe(key, cancel->of == CANCEL_TIMER ? WIT_DBI_TIMERS_DEDUPE : WIT_DBI_EFFECTS_DEDUPE,
+                   universe, cancel->hash);
 }
 
 /* Where the intent is now. */
@@ -85,13 +104,21 @@ static int find_intent(SapStoreTxn *txn, uint32_t universe, IntentCancel *cancel
 {
     RowKey key;
     DispatchRow dispatch;
+    Slice val = {0};
     int rc = SAP_OK;
     key_of_cancel(&key, universe, cancel);
-    if (cancel->timer) {
+    switch (cancel->of) {
+    case CANCEL_TIMER:
         rc = timer_dedupe_get(txn, &key, &cancel->named);
-    } else {
+        break;
+    case CANCEL_PROMISE:
+        rc = universe_get(txn, &key, &val);
+        cancel->named = key;
+        break;
+    case CANCEL_EFFECT:
         rc = dispatch_row_get(txn, &key, &dispatch);
         cancel->named = rc == SAP_OK ? dispatch.at : cancel->named;
+        break;
     }
     if (rc == SAP_NOTFOUND) {
         cancel->named.len = 0;
@@ -120,10 +147,19 @@ uint32_t intents_cancel_guards(uint32_t universe, const IntentCancel *cancels, u
             continue;
         }
         guards_out[guards++] = (UniverseGuard){cancels[i].named, true};
-        if (!cancels[i].timer) {
+        if (cancels[i].of == CANCEL_EFFECT) {
             key_of_cancel(&guards_out[guards].key, universe, &cancels[i]);
             guards_out[guards++].exclusive = true;
         }
+    }
+    return guards;
+}
+
+uint32_t intents_cancel_most_guards(const IntentCancel *cancels, uint32_t count)
+{
+    uint32_t guards = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        guards += cancels[i].of == CANCEL_EFFECT ? INTENT_CANCEL_GUARDS : 1;
     }
     return guards;
 }
@@ -175,12 +211,21 @@ static int cancel_intent(UniverseTxn *txn, uint32_t universe, const IntentCancel
                          bool drops)
 {
     RowKey key;
+    int rc = SAP_OK;
     if (cancel->named.len == 0) {
         return SAP_OK;
     }
     key_of_cancel(&key, universe, cancel);
-    return cancel->timer ? cancel_timer(txn, &key, &cancel->named)
-                         : cancel_effect(txn, &key, &cancel->named, drops);
+    switch (cancel->of) {
+    case CANCEL_TIMER:
+        return cancel_timer(txn, &key, &cancel->named);
+    case CANCEL_EFFECT:
+        return cancel_effect(txn, &key, &cancel->named, drops);
+    case CANCEL_PROMISE:
+        rc = universe_del(txn, &key);
+        break;
+    }
+    return rc == SAP_NOTFOUND ? SAP_OK : rc; /* somebody has resolved it */
 }
 
 int intents_cancel_apply(UniverseTxn *txn, uint32_t universe, const IntentCancel *cancels,
@@ -216,18 +261,24 @@ static int check_owner(SapStoreTxn *txn, uint32_t universe, const IntentDrop *dr
     Slice val = {0};
     DispatchRow dispatch;
     WitUniverseDbi37TimersDueValue due;
-    int rc = SAP_OK;
+    WitUniverseDbi42PromisesValue promise;
+    int rc = cancel->of != CANCEL_EFFECT ? universe_get(txn, &cancel->named, &val) : SAP_OK;
     *own_out = false;
-    if (cancel->timer) {
-        rc = universe_get(txn, &cancel->named, &val);
-        rc = rc == SAP_OK ? row_decode_code(wit_universe_dbi37_timers_due_value_decode(
-                                val.data, val.len, &due, NULL))
-                          : rc;
+    if (cancel->of == CANCEL_TIMER && rc == SAP_OK) {
+        rc = row_decode_code(
+            wit_universe_dbi37_timers_due_value_decode(val.data, val.len, &due, NULL));
         if (rc == SAP_OK) {
             *own_out = names_world(&due.world, drop->world);
             wit_universe_dbi37_timers_due_value_free(&due);
         }
-    } else {
+    } else if (cancel->of == CANCEL_PROMISE && rc == SAP_OK) {
+        rc = row_decode_code(
+            wit_universe_dbi42_promises_value_decode(val.data, val.len, &promise, NULL));
+        if (rc == SAP_OK) {
+            *own_out = names_world(&promise.world, drop->world);
+            wit_universe_dbi42_promises_value_free(&promise);
+        }
+    } else if (rc == SAP_OK) {
         key_of_cancel(&key, universe, cancel);
         rc = dispatch_row_get(txn, &key, &dispatch);
         CodecBytes owner = lend_name(&dispatch.world);

@@ -38,6 +38,9 @@ enum {
  * 30 s an attempt. */
 void effect_policy_fill(WitUniverseRetry *policy, const WitUniverseRetry *kind);
 
+/* SHA-256 over the fields of a policy. */
+void effect_policy_hash(const WitUniverseRetry *policy, Digest *out);
+
 /* Between attempt `attempt` (1 is the first) and the next; 1 to 2^62. */
 uint64_t effect_pause_ns(const WitUniverseRetry *policy, uint32_t attempt);
 
@@ -56,13 +59,18 @@ int effects_consume(WriteSet *writes, uint32_t universe, const uint8_t hash[UNIV
 /* Cancelling intents of cycles before this one; those of the same cycle are not published instead. Before
  * each submission of the transaction intents_cancel_find() reads where they are; the transaction takes
  * their guards, and intents_cancel_apply() writes. */
+typedef enum CancelOf { CANCEL_EFFECT, CANCEL_TIMER, CANCEL_PROMISE } CancelOf;
+
 typedef struct IntentCancel {
-    uint8_t hash[UNIVERSE_DIGEST];
-    bool timer;   /* an effect otherwise */
-    RowKey named; /* by its dedupe row; len 0: it has none, and there is nothing to do */
+    CancelOf of;
+    uint8_t hash[UNIVERSE_DIGEST]; /* of the intent; of a promise its id */
+    /* By its dedupe row, or that of the promise; len 0: it has none, and there is nothing to do. */
+    RowKey named;
 } IntentCancel;
 
 enum { INTENT_CANCEL_GUARDS = 2 }; /* that one needs at most */
+/* That these need at most, wherever they are. */
+uint32_t intents_cancel_most_guards(const IntentCancel *cancels, uint32_t count);
 
 int intents_cancel_find(SapStore *store, uint32_t universe, IntentCancel *cancels, uint32_t count);
 /* Writes the guards of all, and how many they are. */

@@ -7,6 +7,7 @@
 #include "common/assert.h"
 #include "common/bytes.h"
 #include "common/mem.h"
+#include "universe/fabric.h"
 #include "universe/payload.h"
 #include "universe/universe_impl.h"
 
@@ -345,9 +346,15 @@ int sap_world_reply(SapWorld *world, const char *reply_to, SapEncoding encoding,
         return SAP_FENCED;
     }
     intent.ref = slice_from_str(reply_to);
+    FabricAsker asker;
     Slice id = handler_reply_id(intent.ref);
-    if (id.len == 0 || id.len > SAP_WORLD_MAX_ID || !payload_text_valid(reply_to, SIZE_MAX)) {
+    bool to_world = id.len == 0 && fabric_asker_read(intent.ref, &asker);
+    if ((id.len == 0 && !to_world) || id.len > SAP_WORLD_MAX_ID ||
+        !payload_text_valid(reply_to, SIZE_MAX)) {
         return SAP_INVALID;
+    }
+    if (to_world && (world->read_only || len > SAP_WORLD_MAX_VALUE)) {
+        return world->read_only ? SAP_READONLY : SAP_FULL;
     }
     if (len > SAP_WORLD_MAX_ENTRY) {
         return SAP_FULL;
@@ -355,6 +362,7 @@ int sap_world_reply(SapWorld *world, const char *reply_to, SapEncoding encoding,
     int rc = payload_append(encoding, payload, len, &params);
     /* A reply is a row of the store. */
     rc = rc == SAP_OK && params.len > SAP_STORE_MAX_VALUE / 2 ? SAP_FULL : rc;
+    rc = rc == SAP_OK && to_world && params.len > SAP_WORLD_MAX_VALUE ? SAP_FULL : rc;
     intent.params = (Slice){params.data, params.len};
     rc = rc == SAP_OK ? handler_add_intent(world, &intent) : rc;
     buf_release(&params);
@@ -441,28 +449,68 @@ void sap_world_random(SapWorld *world, void *out, size_t len)
 
 /* ---- The call -------------------------------------------------------------------------------- */
 
-enum { EVENT_TEXTS = 7 };
+enum { EVENT_TEXTS = 8 };
 
-/* Texts of the event with a NUL each, in one block. */
-static int make_event(const InboxItem *item, SapEvent *event_out, Buf *texts)
+/* An event with what it borrows. */
+typedef struct MadeEvent {
+    SapEvent event;
+    Buf texts;   /* each with a NUL, in one block */
+    Buf headers; /* SapHeader */
+} MadeEvent;
+
+static int add_text(Buf *texts, const CodecBytes *text, size_t *at_out)
+{
+    *at_out = texts->len;
+    int rc = buf_append(texts, text->data, text->len);
+    return rc == SAP_OK ? buf_append_u8(texts, 0) : rc;
+}
+
+/* Where the texts of the headers are: name and value of each follow each other, from `at` on. */
+static int list_headers(MadeEvent *made, uint32_t count, size_t at)
+{
+    int rc = SAP_OK;
+    for (uint32_t i = 0; rc == SAP_OK && i < count; i++) {
+        SapHeader header = {.name = (const char *)made->texts.data + at};
+        at += strlen(header.name) + 1;
+        header.value = (const char *)made->texts.data + at;
+        at += strlen(header.value) + 1;
+        rc = buf_append(&made->headers, &header, sizeof header);
+    }
+    return rc;
+}
+
+/* What the item is to a handler. */
+SapEventKind handler_event_kind(WitUniverseItemKind kind)
+{
+    bool receipt = kind == WIT_UNIVERSE_ITEM_KIND_REPLY || kind == WIT_UNIVERSE_ITEM_KIND_TIMEOUT;
+    return receipt ? SAP_EVENT_RECEIPT : (SapEventKind)kind;
+}
+
+static int make_event(const InboxItem *item, MadeEvent *made)
 {
     const WitUniverseInboxItem *from = &item->item;
     const CodecBytes *fields[EVENT_TEXTS] = {
-        &from->name, &from->id,  &from->correlation_id, &from->from_world, &from->reply_to,
-        &from->ref,  &from->code};
+        &from->name,     &from->id,  &from->correlation_id, &from->from_world,
+        &from->reply_to, &from->ref, &from->code,           &from->trace_parent};
     size_t at[EVENT_TEXTS];
-    for (int i = 0; i < EVENT_TEXTS; i++) {
-        at[i] = texts->len;
-        int rc = buf_append(texts, fields[i]->data, fields[i]->len);
-        rc = rc == SAP_OK ? buf_append_u8(texts, 0) : rc;
-        if (rc != SAP_OK) {
-            return rc;
-        }
+    size_t ignored = 0;
+    int rc = SAP_OK;
+    for (int i = 0; rc == SAP_OK && i < EVENT_TEXTS; i++) {
+        rc = add_text(&made->texts, fields[i], &at[i]);
     }
-    const char *base = (const char *)texts->data;
+    size_t headers_at = made->texts.len;
+    for (uint32_t i = 0; rc == SAP_OK && i < from->headers.count; i++) {
+        rc = add_text(&made->texts, &from->headers.items[i].name, &ignored);
+        rc = rc == SAP_OK ? add_text(&made->texts, &from->headers.items[i].value, &ignored) : rc;
+    }
+    rc = rc == SAP_OK ? list_headers(made, from->headers.count, headers_at) : rc;
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    const char *base = (const char *)made->texts.data;
     bool in_blob = from->blob.len > 0;
-    *event_out = (SapEvent){
-        .kind = (SapEventKind)from->kind,
+    made->event = (SapEvent){
+        .kind = handler_event_kind(from->kind),
         .name = base + at[0],
         .id = base + at[1],
         .correlation_id = base + at[2],
@@ -472,6 +520,9 @@ static int make_event(const InboxItem *item, SapEvent *event_out, Buf *texts)
         .ref = base + at[5],
         .status = (SapReceiptStatus)from->status,
         .code = base + at[6],
+        .trace_parent = base + at[7],
+        .headers = (const SapHeader *)(const void *)made->headers.data,
+        .header_count = from->headers.count,
         .attempts = from->attempts.count,
         .encoding = (SapEncoding)from->encoding,
         .payload = in_blob ? item->blob.data : from->payload.data,
@@ -487,6 +538,7 @@ void handler_forget(SapWorld *world)
     buf_clear(&world->intents);
     world->done = false;
     world->cancels = 0;
+    world->ended = (EndedIntent){.type = INTENT_REPLY};
     world->weight = 0;
     world->drawn = 0;
 }
@@ -527,12 +579,12 @@ static HandlerOutcome judge(SapWorld *world, int rc)
 
 HandlerOutcome handler_call(SapWorld *world, SapWorldHandler handler, const InboxItem *item)
 {
-    SapEvent event = {0};
-    Buf texts = {0};
-    int rc = make_event(item, &event, &texts);
-    event.kind = world->read_only ? SAP_EVENT_QUERY : event.kind;
-    rc = rc == SAP_OK ? handler(world, &event) : rc;
-    buf_release(&texts);
+    MadeEvent made = {.event = {.kind = SAP_EVENT_QUERY}};
+    int rc = make_event(item, &made);
+    made.event.kind = world->read_only ? SAP_EVENT_QUERY : made.event.kind;
+    rc = rc == SAP_OK ? handler(world, &made.event) : rc;
+    buf_release(&made.headers);
+    buf_release(&made.texts);
     return judge(world, rc);
 }
 

@@ -31,9 +31,11 @@ typedef enum IntentType {
     INTENT_EFFECT,
     INTENT_TIMER,
     INTENT_CANCEL,
-    INTENT_DONE,  /* the world finishes; of_failure: without having reached what it was for */
-    INTENT_TAG,   /* ref: the name, params: the value */
-    INTENT_UNTAG, /* the same: what it had */
+    INTENT_DONE,    /* the world finishes; of_failure: without having reached what it was for */
+    INTENT_TAG,     /* ref: the name, params: the value */
+    INTENT_UNTAG,   /* the same: what it had */
+    INTENT_ASK,     /* another world: params are those of the message */
+    INTENT_PROMISE, /* somebody outside: params are its id */
 } IntentType;
 
 /* One thing that a call has asked for. Borrowed until the next call. */
@@ -44,7 +46,7 @@ typedef struct IntentView {
     SapEncoding encoding;
     Slice params;
     uint8_t hash[UNIVERSE_DIGEST]; /* of a cancel: of the intent that is cancelled */
-    bool of_timer;                 /* of a cancel */
+    IntentType of;                 /* of a cancel: what is cancelled */
     bool cancelled;                /* by the same call: journaled, and never put */
     bool of_failure;               /* of a done world */
     WitUniverseRetry retry;
@@ -52,7 +54,11 @@ typedef struct IntentView {
     uint64_t time_ns;
 } IntentView;
 
-enum { CANCELS_MAX = 16 }; /* of one call: each needs guards in the transaction */
+enum {
+    CANCELS_MAX =
+        16, /* of one call: each needs guards in the transaction, those of two rows count twice */
+    ANSWER_CANCELS = 1, /* rows that go with what an item answers, beside those of the item */
+};
 
 typedef enum HandlerOutcome {
     HANDLER_DONE,
@@ -63,6 +69,12 @@ typedef enum HandlerOutcome {
 } HandlerOutcome;
 
 enum { HANDLER_MESSAGE = 1024 };
+
+/* The ask or promise that an item has answered: what is left of its rows goes with the entry. */
+typedef struct EndedIntent {
+    IntentType type; /* INTENT_ASK or INTENT_PROMISE; anything else: there is none */
+    uint8_t hash[UNIVERSE_DIGEST];
+} EndedIntent;
 
 struct SapWorld {
     /* Of the world; borrowed. */
@@ -79,6 +91,7 @@ struct SapWorld {
     Buf changes; /* ChangeAt */
     Buf intents; /* IntentAt */
     uint32_t cancels;
+    EndedIntent ended;                  /* by the item */
     size_t weight;                      /* of all of it, against SAP_WORLD_MAX_ENTRY */
     const SAP_ATOMIC(bool) * cancelled; /* borrowed: nobody waits for the result; NULL: never */
     uint64_t drawn;                     /* random bytes */
@@ -113,6 +126,9 @@ void handler_forget(SapWorld *world);
 
 /* Begins a call: what the one before has done is forgotten, and its message. */
 void handler_begin(SapWorld *world, uint64_t height, uint64_t time_ns);
+
+/* What an item of the kind is to its handler. */
+SapEventKind handler_event_kind(WitUniverseItemKind kind);
 
 /* Calls the handler with the item, after handler_begin(). On anything but HANDLER_DONE world->message says why, and the caller
  * aborts the state's innermost transaction. */
@@ -152,6 +168,12 @@ int handler_add_intent(SapWorld *world, IntentView *intent);
 bool handler_cancel_own(SapWorld *world, const uint8_t hash[UNIVERSE_DIGEST]);
 bool handler_is_cancelled(const SapWorld *world);
 
+/* What a handler asks for: the ref is free, or that of a timer which this one replaces, and is outstanding from
+ * now on. SAP_EXISTS: it is in use. */
+int intent_ask(SapWorld *world, IntentView *intent);
+/* Whether a ref is a text that is not too long; NULL is none. */
+bool intent_ref_valid(const char *ref);
+
 /* ---- intents.c: what is outstanding ---------------------------------------------------------- */
 
 /* An intent that is outstanding. */
@@ -162,6 +184,8 @@ typedef struct Outstanding {
 
 /* SAP_NOTFOUND: it is not. */
 int outstanding_get(WorldState *state, const uint8_t hash[UNIVERSE_DIGEST], Outstanding *out);
+/* How many are. */
+int outstanding_count(WorldState *state, uint64_t *count_out);
 /* Calls `visitor` for all. */
 typedef int (*OutstandingVisitor)(void *ctx, const uint8_t hash[UNIVERSE_DIGEST],
                                   const Outstanding *outstanding);

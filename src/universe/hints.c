@@ -18,9 +18,10 @@
 #include "universe/modules.h"
 #include "universe/worker_impl.h"
 
-#define SKIP_NS    UINT64_C(200000000)
-#define DAMAGED_NS UINT64_C(60000000000) /* rows that do not decode do not mend themselves */
-#define NO_ROOM_NS UINT64_C(10000000000)
+#define SKIP_NS      UINT64_C(200000000)
+#define DAMAGED_NS   UINT64_C(60000000000) /* rows that do not decode do not mend themselves */
+#define NO_ROOM_NS   UINT64_C(10000000000)
+#define HELD_BACK_NS UINT64_C(50000000)
 
 enum {
     NOTHING_LEFT = UINT8_MAX + 1, /* above every priority */
@@ -256,8 +257,10 @@ static int consider_other(SapWorker *worker, SapStoreTxn *txn, Hint *hint)
 
 static int consider_own(SapWorker *worker, SapStoreTxn *txn, const HotWorld *world, Hint *hint)
 {
-    if (world->state_now != HOT_IDLE ||
-        clock_boot_ns(worker->universe->clock) < world->retry_at_ns) {
+    /* What has come since the last look may be what the messages wait for. */
+    bool news = world->holds_back && !world->waits && hint->put_ns > world->held_back_ns;
+    bool early = clock_boot_ns(worker->universe->clock) < world->retry_at_ns;
+    if (world->state_now != HOT_IDLE || (early && !news)) {
         hint->use = HINT_LEAVE;
         return SAP_OK;
     }
@@ -609,6 +612,13 @@ static int load_chosen(SapWorker *worker)
         if (world->damaged) {
             worker_unchoose(worker, world);
             rc = worker_pause(worker, world, "a row of its inbox is damaged");
+        } else if (world->holds_back && cycle_first_item(world) == NULL) {
+            /* Its messages wait for answers, which come with hints; these stay. */
+            world->held_back_ns = sap_store_lease_ns(worker->universe->store);
+            world->retry_at_ns = clock_boot_ns(worker->universe->clock) + HELD_BACK_NS;
+            look_again_at(worker, world->retry_at_ns);
+            counter_add(meters_of(worker)->held_back, 1);
+            worker_unchoose(worker, world);
         }
     }
     return rc;

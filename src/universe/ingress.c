@@ -9,19 +9,6 @@
 
 /* ---- One request in a transaction ------------------------------------------------------------ */
 
-static int put_expiry(UniverseTxn *txn, uint32_t universe, const IngressRequest *request,
-                      const RowKey *named)
-{
-    RowKey key;
-    Buf val = {0};
-    WitUniverseDbi41ExpiryValue fields = {named->table, lend_bytes(named->bytes, named->len)};
-    row_key_expiry(&key, universe, request->expires_ns, request->expiry_seq);
-    int rc = wit_universe_dbi41_expiry_value_encode(&fields, &val, NULL);
-    rc = rc == SAP_OK ? universe_put(txn, &key, (Slice){val.data, val.len}) : rc;
-    buf_release(&val);
-    return rc;
-}
-
 /* A second item with the id is the same one only if this is the same. */
 static CodecBytes id_hash(const IngressRequest *request)
 {
@@ -76,7 +63,9 @@ static int put_idem(UniverseTxn *txn, uint32_t universe, IngressRequest *request
         rc = find_original(txn->txn, &key, request);
         return rc == SAP_NOTFOUND ? SAP_CONFLICT : rc; /* it went between the two reads */
     }
-    return rc == SAP_OK ? put_expiry(txn, universe, request, &key) : rc;
+    return rc == SAP_OK
+               ? expiry_row_put(txn, universe, request->expires_ns, request->expiry_seq, &key)
+               : rc;
 }
 
 static int put_item(UniverseTxn *txn, uint32_t universe, const IngressRequest *request)
@@ -113,6 +102,20 @@ int ingress_put_rows(UniverseTxn *txn, uint32_t universe, IngressRequest *reques
     rc = put_item(txn, universe, request);
     row_key_ready(&hint, universe, request->item.priority, request->seq, &request->world);
     return rc == SAP_OK ? universe_put(txn, &hint, (Slice){"", 0}) : rc;
+}
+
+int ingress_is_known(SapStore *store, uint32_t universe, const IngressRequest *request,
+                     bool *known_out)
+{
+    SapStoreTxn *txn = NULL;
+    RowKey key;
+    Slice val = {0};
+    idem_key(&key, universe, request);
+    int rc = sap_store_begin(store, SAP_STORE_READ_NEWEST, &txn);
+    rc = rc == SAP_OK ? universe_get(txn, &key, &val) : rc;
+    sap_store_abort(txn);
+    *known_out = rc == SAP_OK;
+    return rc == SAP_NOTFOUND ? SAP_OK : rc;
 }
 
 /* ---- Several in one transaction -------------------------------------------------------------- */

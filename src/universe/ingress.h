@@ -42,6 +42,10 @@ typedef struct IngressRequest {
  * and the blob of the item. For transactions of others that create something and send to it at once. */
 int ingress_put_rows(UniverseTxn *txn, uint32_t universe, IngressRequest *request);
 
+/* Whether an item with the id of this one was enqueued before. */
+int ingress_is_known(SapStore *store, uint32_t universe, const IngressRequest *request,
+                     bool *known_out);
+
 /* Runs up to INGRESS_BATCH requests in one transaction, and each whose outcome is then unknown and that
  * has an id alone, again. Every request has its rc afterwards. */
 void ingress_run(SapStore *store, uint32_t universe, IngressRequest *const *requests,

@@ -19,6 +19,7 @@ typedef struct EntryView {
     Buf texts;
     Buf changes; /* SapChange */
     Buf intents; /* SapIntent */
+    Buf headers; /* SapHeader */
     SapJournalEntry shown;
 } EntryView;
 
@@ -82,31 +83,43 @@ static int view_texts(EntryView *view, const WitUniverseEntry *entry)
     const WitUniverseInboxItem *item = &entry->item.value;
     int rc = add_text(view, &entry->error);
     if (entry->item.some) {
-        const CodecBytes *fields[] = {&item->name,       &item->id,       &item->correlation_id,
-                                      &item->from_world, &item->reply_to, &item->ref,
-                                      &item->code};
+        const CodecBytes *fields[] = {&item->name,       &item->id,          &item->correlation_id,
+                                      &item->from_world, &item->reply_to,    &item->ref,
+                                      &item->code,       &item->trace_parent};
         for (size_t i = 0; rc == SAP_OK && i < sizeof fields / sizeof fields[0]; i++) {
             rc = add_text(view, fields[i]);
         }
+        for (uint32_t i = 0; rc == SAP_OK && i < item->headers.count; i++) {
+            rc = add_text(view, &item->headers.items[i].name);
+            rc = rc == SAP_OK ? add_text(view, &item->headers.items[i].value) : rc;
+        }
+        /* Its places are filled when the texts do not move any more. */
+        rc = rc == SAP_OK
+                 ? buf_reserve(&view->headers, (item->headers.count + 1) * sizeof(SapHeader))
+                 : rc;
     }
     return rc;
 }
 
-static void show_item(SapJournalEntry *shown, const WitUniverseEntry *entry, const char **at)
+static void show_item(EntryView *view, const WitUniverseEntry *entry, const char **at)
 {
+    SapJournalEntry *shown = &view->shown;
+    SapHeader *headers = (SapHeader *)(void *)view->headers.data;
     const WitUniverseInboxItem *item = &entry->item.value;
     shown->has_item = true;
     shown->payload_is_blob = item->blob.len > 0;
     if (entry->seq.len == sizeof shown->seq) {
         memcpy(shown->seq, entry->seq.data, sizeof shown->seq);
     }
-    shown->item = (SapEvent){.kind = (SapEventKind)item->kind,
+    shown->item = (SapEvent){.kind = handler_event_kind(item->kind),
                              .from_height = item->from_height,
                              .encoding = (SapEncoding)item->encoding,
                              .payload = item->payload.data,
                              .payload_len = item->payload.len,
                              .status = (SapReceiptStatus)item->status,
-                             .attempts = item->attempts.count};
+                             .attempts = item->attempts.count,
+                             .header_count = item->headers.count,
+                             .headers = headers};
     shown->item.name = take_text(at);
     shown->item.id = take_text(at);
     shown->item.correlation_id = take_text(at);
@@ -114,6 +127,11 @@ static void show_item(SapJournalEntry *shown, const WitUniverseEntry *entry, con
     shown->item.reply_to = take_text(at);
     shown->item.ref = take_text(at);
     shown->item.code = take_text(at);
+    shown->item.trace_parent = take_text(at);
+    for (uint32_t i = 0; i < item->headers.count; i++) {
+        headers[i].name = take_text(at);
+        headers[i].value = take_text(at);
+    }
 }
 
 static int show_entry(void *ctx, uint64_t height, uint64_t epoch, Slice content,
@@ -124,6 +142,7 @@ static int show_entry(void *ctx, uint64_t height, uint64_t epoch, Slice content,
     buf_clear(&view->texts);
     buf_clear(&view->changes);
     buf_clear(&view->intents);
+    buf_clear(&view->headers);
     int rc = view_texts(view, entry);
     rc = rc == SAP_OK ? view_changes(view, &entry->delta) : rc;
     rc = rc == SAP_OK ? view_intents(view, &entry->intents) : rc;
@@ -145,7 +164,7 @@ static int show_entry(void *ctx, uint64_t height, uint64_t epoch, Slice content,
     memcpy(view->shown.state_sum, entry->state_sum.data, sizeof view->shown.state_sum);
     view->shown.error = take_text(&at);
     if (entry->item.some) {
-        show_item(&view->shown, entry, &at);
+        show_item(view, entry, &at);
     }
     for (uint32_t i = 0; i < view->shown.intent_count; i++) {
         intents[i].kind = take_text(&at);
@@ -181,6 +200,7 @@ int sap_journal_read(SapUniverse *universe, const char *world, uint64_t after, u
     buf_release(&view.texts);
     buf_release(&view.changes);
     buf_release(&view.intents);
+    buf_release(&view.headers);
     if (rc == SAP_OK && height_out != NULL) {
         *height_out = info.height;
     }

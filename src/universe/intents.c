@@ -4,6 +4,7 @@
 
 #include "common/assert.h"
 #include "common/options.h"
+#include "universe/fabric.h"
 #include "universe/handler.h"
 #include "universe/payload.h"
 
@@ -78,20 +79,56 @@ typedef struct Answer {
     Outstanding outstanding;
 } Answer;
 
+static bool is_answer(WitUniverseItemKind kind)
+{
+    return kind == WIT_UNIVERSE_ITEM_KIND_RECEIPT || kind == WIT_UNIVERSE_ITEM_KIND_TIMER ||
+           kind == WIT_UNIVERSE_ITEM_KIND_REPLY || kind == WIT_UNIVERSE_ITEM_KIND_TIMEOUT;
+}
+
+/* Whether the item can answer an intent of this type. Another world answers asks and nothing else. */
+static bool can_answer(const WitUniverseInboxItem *item, IntentType type)
+{
+    switch (item->kind) {
+    case WIT_UNIVERSE_ITEM_KIND_RECEIPT:
+        /* Also of a timer that a person cancelled, and of an ask that was refused. */
+        return type == INTENT_EFFECT || type == INTENT_TIMER || type == INTENT_ASK;
+    case WIT_UNIVERSE_ITEM_KIND_TIMER:
+        return type == INTENT_TIMER;
+    case WIT_UNIVERSE_ITEM_KIND_REPLY:
+        return type == (item->from_world.len > 0 ? INTENT_ASK : INTENT_PROMISE);
+    case WIT_UNIVERSE_ITEM_KIND_TIMEOUT:
+        return type == INTENT_ASK || type == INTENT_PROMISE;
+    default:
+        return false;
+    }
+}
+
 /* What the item answers is not outstanding any more. */
 static int end_answered(SapWorld *world, const InboxItem *item, Answer *answer)
 {
-    WitUniverseItemKind kind = item->item.kind;
     const uint8_t *hash = item->item.hash.data;
     *answer = (Answer){.answers = false};
-    if (kind != WIT_UNIVERSE_ITEM_KIND_RECEIPT && kind != WIT_UNIVERSE_ITEM_KIND_TIMER) {
+    world->ended = (EndedIntent){.type = INTENT_REPLY};
+    if (!is_answer(item->item.kind)) {
         return SAP_OK;
     }
     answer->answers = !item->item.replayed;
     int rc = outstanding_get(world->state, hash, &answer->outstanding);
-    answer->awaited = rc == SAP_OK;
-    rc = rc == SAP_OK ? outstanding_end(world, hash, &answer->outstanding) : rc;
-    return rc == SAP_NOTFOUND ? SAP_OK : rc;
+    if (rc != SAP_OK || !can_answer(&item->item, answer->outstanding.type)) {
+        return rc == SAP_NOTFOUND ? SAP_OK : rc;
+    }
+    answer->awaited = true;
+    world->ended.type = answer->outstanding.type;
+    memcpy(world->ended.hash, hash, sizeof world->ended.hash);
+    return outstanding_end(world, hash, &answer->outstanding);
+}
+
+/* A reply that could not be delivered comes back to the world that has replied, which awaits nothing. */
+static bool is_lost_reply(const InboxItem *item)
+{
+    const CodecBytes *name = &item->item.name;
+    return item->item.kind == WIT_UNIVERSE_ITEM_KIND_RECEIPT && item->item.ref.len == 0 &&
+           name->len == sizeof FABRIC_KIND - 1 && memcmp(name->data, FABRIC_KIND, name->len) == 0;
 }
 
 /* A receipt that nobody waits for by name: what failed is a dead letter. */
@@ -117,6 +154,9 @@ HandlerOutcome handler_perform(SapWorld *world, SapWorldHandler handler, const I
     if (rc != SAP_OK) {
         handler_refuse(world, "no memory for what is outstanding");
         return HANDLER_WAITS;
+    }
+    if (answer.answers && !answer.awaited && is_lost_reply(item)) {
+        return take_unnamed(world, item);
     }
     if (answer.answers && !answer.awaited) {
         *kind_out = WIT_UNIVERSE_ENTRY_KIND_DUPLICATE;
@@ -157,6 +197,12 @@ int outstanding_each(WorldState *state, OutstandingVisitor visitor, void *ctx)
     Each each = {visitor, ctx};
     HostKey room;
     return state_scan(state, host_key(&room, ROW_HASH, "", 0), visit_row, &each);
+}
+
+int outstanding_count(WorldState *state, uint64_t *count_out)
+{
+    HostKey room;
+    return state_count(state, host_key(&room, ROW_HASH, "", 0), count_out);
 }
 
 static int outstanding_add(SapWorld *world, const IntentView *intent)
@@ -204,14 +250,15 @@ static int cancel_outstanding(SapWorld *world, Slice ref, const uint8_t hash[UNI
         .ref = ref,
         .encoding = SAP_ENCODING_RAW,
         .params = {hash, UNIVERSE_DIGEST},
-        .of_timer = outstanding->type == INTENT_TIMER,
+        .of = outstanding->type,
     };
+    bool two = outstanding->type == INTENT_ASK || outstanding->type == INTENT_PROMISE;
     memcpy(intent.hash, hash, sizeof intent.hash);
     bool own = handler_cancel_own(world, hash);
-    if (!own && world->cancels >= CANCELS_MAX) {
+    if (!own && world->cancels + 1 + two > CANCELS_MAX) {
         return SAP_FULL;
     }
-    world->cancels += !own;
+    world->cancels += own ? 0 : 1 + two;
     intent.cancelled = own; /* it was never put: there is nothing to cancel outside */
     int rc = handler_add_intent(world, &intent);
     return rc == SAP_OK ? outstanding_end(world, hash, outstanding) : rc;
@@ -237,13 +284,12 @@ int sap_world_cancel(SapWorld *world, const char *ref)
 
 /* ---- Asking ---------------------------------------------------------------------------------- */
 
-static bool ref_valid(const char *ref)
+bool intent_ref_valid(const char *ref)
 {
     return payload_text_valid(ref, SAP_WORLD_MAX_NAME);
 }
 
-/* Adds an intent that is outstanding from now on. A timer takes the place of one of the same ref. */
-static int ask_outside(SapWorld *world, IntentView *intent)
+int intent_ask(SapWorld *world, IntentView *intent)
 {
     uint8_t hash[UNIVERSE_DIGEST];
     Outstanding old;
@@ -270,7 +316,8 @@ int sap_world_effect(SapWorld *world, const SapEffect *effect)
         return SAP_FENCED;
     }
     int rc = universe_name_set(&kind, all.kind);
-    if (rc != SAP_OK || !ref_valid(all.ref) || all.retry.attempts > SAP_EFFECT_MAX_ATTEMPTS) {
+    if (rc != SAP_OK || !intent_ref_valid(all.ref) ||
+        all.retry.attempts > SAP_EFFECT_MAX_ATTEMPTS) {
         return SAP_INVALID;
     }
     if (all.params_len > SAP_WORLD_MAX_VALUE) {
@@ -287,7 +334,7 @@ int sap_world_effect(SapWorld *world, const SapEffect *effect)
         .retry = {all.retry.attempts, all.retry.first_ns, all.retry.factor, all.retry.cap_ns,
                   all.retry.timeout_ns},
     };
-    rc = rc == SAP_OK ? ask_outside(world, &intent) : rc;
+    rc = rc == SAP_OK ? intent_ask(world, &intent) : rc;
     buf_release(&params);
     return rc;
 }
@@ -302,7 +349,7 @@ int sap_world_timer(SapWorld *world, const SapTimer *timer)
     if (handler_is_cancelled(world)) {
         return SAP_FENCED;
     }
-    if (!ref_valid(all.ref) || all.ref == NULL || all.ref[0] == 0 ||
+    if (!intent_ref_valid(all.ref) || all.ref == NULL || all.ref[0] == 0 ||
         (all.after_ns != 0 && all.at_ns != 0) || all.at_ns >= INT64_MAX) {
         return SAP_INVALID;
     }
@@ -320,7 +367,7 @@ int sap_world_timer(SapWorld *world, const SapTimer *timer)
         .clock = all.at_ns != 0 ? WIT_UNIVERSE_TIMER_CLOCK_DUE : WIT_UNIVERSE_TIMER_CLOCK_LEASE,
         .time_ns = all.at_ns != 0 ? all.at_ns : all.after_ns,
     };
-    rc = rc == SAP_OK ? ask_outside(world, &intent) : rc;
+    rc = rc == SAP_OK ? intent_ask(world, &intent) : rc;
     buf_release(&payload);
     return rc;
 }

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "common/assert.h"
+#include "common/bytes.h"
 #include "store/blob.h"
+#include "universe/fabric.h"
 #include "universe/handler.h"
 #include "universe/payload.h"
 
@@ -32,6 +34,49 @@ int reply_write(WriteSet *writes, SapUniverse *universe, const OutsideReply *rep
     rc = rc == SAP_OK ? writes_add(writes, ROW_PUT, &expiry_key, (Slice){val.data, val.len}) : rc;
     buf_release(&val);
     return rc;
+}
+
+/* The intent of an answer that no handler has given: no other has its hash, since no seq is used twice. */
+static void hash_refusal(const SapUniverse *universe, const Letter *letter, Digest *out)
+{
+    static const char what[] = "refusal";
+    uint8_t number[4];
+    DigestState state;
+    store_u32be(number, universe->number);
+    digest_init(&state);
+    digest_update(&state, what, sizeof what);
+    digest_update(&state, number, sizeof number);
+    digest_update(&state, letter->seq, UNIVERSE_SEQ);
+    digest_final(&state, out);
+}
+
+/* A world that has asked, and whose question is a dead letter, gets the receipt `error`. */
+static int answer_asker(WriteSet *writes, SapUniverse *universe, const Letter *letter)
+{
+    const WitUniverseInboxItem *item = letter->item;
+    FabricAsker asker;
+    Digest hash;
+    uint8_t seq[UNIVERSE_SEQ];
+    if (item->kind != WIT_UNIVERSE_ITEM_KIND_MESSAGE ||
+        !fabric_asker_read((Slice){item->reply_to.data, item->reply_to.len}, &asker)) {
+        return SAP_OK;
+    }
+    hash_refusal(universe, letter, &hash);
+    producer_next(&universe->producer, universe->store, seq);
+    FabricReply reply = {
+        .world = letter->world,
+        .height = letter->height,
+        .hash = hash.bytes,
+        .seq = seq,
+        .asker = &asker,
+        .status = WIT_UNIVERSE_RECEIPT_STATUS_ERROR,
+        .code = letter->code,
+        .encoding = WIT_UNIVERSE_ENCODING_RAW,
+        .payload = slice_from_str(letter->error),
+        .correlation_id = item->correlation_id,
+        .trace_parent = item->trace_parent,
+    };
+    return fabric_reply_publish(writes, universe->store, universe->number, &reply);
 }
 
 int letter_write(WriteSet *writes, SapUniverse *universe, const Letter *letter)
@@ -61,7 +106,8 @@ int letter_write(WriteSet *writes, SapUniverse *universe, const Letter *letter)
     SAP_ASSERT(rc != SAP_INVALID);
     rc = rc == SAP_OK ? writes_add(writes, ROW_PUT, &key, (Slice){val.data, val.len}) : rc;
     buf_release(&val);
-    return rc == SAP_OK && reply.id.len > 0 ? reply_write(writes, universe, &reply) : rc;
+    rc = rc == SAP_OK && reply.id.len > 0 ? reply_write(writes, universe, &reply) : rc;
+    return rc == SAP_OK ? answer_asker(writes, universe, letter) : rc;
 }
 
 /* ---- Looking --------------------------------------------------------------------------------- */

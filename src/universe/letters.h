@@ -15,10 +15,11 @@ typedef struct Letter {
     const char *error;
     uint32_t attempts;
     bool journaled;
+    const char *code;          /* of the receipt of a world that has asked */
     const uint8_t *expiry_seq; /* for the reply's expiry */
 } Letter;
 
-/* Adds the letter's row, and a reply that says so where a caller outside waits for one. */
+/* Adds the letter's row, and a reply that says so where a caller outside or a world waits for one. */
 int letter_write(WriteSet *writes, SapUniverse *universe, const Letter *letter);
 
 /* Shows the row of a dead letter to a visitor, whose code is the result. */

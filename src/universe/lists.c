@@ -7,6 +7,7 @@
 #include "common/assert.h"
 #include "common/bytes.h"
 #include "common/options.h"
+#include "universe/hex.h"
 #include "universe/payload.h"
 
 OPTIONS_LAYOUT(SapListQuery, states, states);
@@ -24,22 +25,11 @@ enum {
 
 static void write_next(const Listing *listing, const RowKey *last)
 {
-    static const char digits[] = "0123456789abcdef";
     char *at = listing->end->next;
+    uint8_t table = (uint8_t)last->table;
     SAP_ASSERT(2 * (last->len - UNIVERSE_LEN + 1) < sizeof listing->end->next);
-    for (uint32_t i = UNIVERSE_LEN - 1; i < last->len; i++) {
-        uint8_t byte = i < UNIVERSE_LEN ? (uint8_t)last->table : last->bytes[i];
-        *at++ = digits[byte >> 4];
-        *at++ = digits[byte & 15];
-    }
-    *at = 0;
-}
-
-static int hex_value(char digit)
-{
-    return digit >= '0' && digit <= '9'   ? digit - '0'
-           : digit >= 'a' && digit <= 'f' ? digit - 'a' + 10
-                                          : -1;
+    hex_write(at, &table, 1);
+    hex_write(at + 2, last->bytes + UNIVERSE_LEN, last->len - UNIVERSE_LEN);
 }
 
 /* The table in one byte, then the key without its universe. */
@@ -50,20 +40,14 @@ static int read_after(Listing *listing, const char *text)
     if (len % 2 != 0 || len < 4 || len / 2 - 1 + UNIVERSE_LEN >= sizeof after->bytes) {
         return SAP_INVALID;
     }
+    uint8_t table = 0;
+    uint32_t rest = (uint32_t)(len / 2 - 1);
     row_key_universe(after, 0, listing->universe->number);
-    for (size_t i = 0; i < len; i += 2) {
-        int high = hex_value(text[i]);
-        int low = hex_value(text[i + 1]);
-        if (high < 0 || low < 0) {
-            return SAP_INVALID;
-        }
-        uint8_t byte = (uint8_t)(high * 16 + low);
-        if (i == 0) {
-            after->table = byte;
-        } else {
-            after->bytes[after->len++] = byte;
-        }
+    if (!hex_read(text, &table, 1) || !hex_read(text + 2, after->bytes + after->len, rest)) {
+        return SAP_INVALID;
     }
+    after->table = table;
+    after->len += rest;
     return SAP_OK;
 }
 

@@ -159,8 +159,11 @@ static int show_timer(Listing *listing, SapStoreTxn *txn, const SapStoreRow *row
         info.ref = list_text(&ref, &val.ref);
         info.height = val.height;
         info.encoding = (SapEncoding)val.encoding;
+        info.ask = val.use == WIT_UNIVERSE_TIMER_USE_ASK;
+        info.promise = val.use == WIT_UNIVERSE_TIMER_USE_PROMISE;
         info.payload = val.payload.data;
-        info.payload_len = val.payload.len;
+        /* Whoever has the id of a promise may resolve it. */
+        info.payload_len = info.promise ? 0 : val.payload.len;
         *shown_out = true;
         rc = (*each)(listing->ctx, &info);
     }

@@ -38,6 +38,10 @@
     X(effects_started, "effects_started_total", "attempts that were begun")                      \
     X(receipts, "receipts_total", "receipts put into inboxes by this worker's attempts")         \
     X(effect_retries, "effect_retries_total", "attempts that failed and are made again")         \
+    X(delivered, "messages_delivered_total", "questions and replies put into inboxes of worlds") \
+    X(full, "enqueue_full_total", "items refused because the inbox was full")                    \
+    X(held_back, "messages_held_back_total", "looks at worlds whose messages wait for answers")  \
+    X(promises, "promises_resolved_total", "promises resolved by callers of this process")       \
     X(claims_lost, "claims_lost_total", "claims that ran out, or were resolved by others")       \
     X(effects_cancelled, "effects_cancelled_total", "attempts ended because nobody waits")       \
     X(effect_timeouts, "effect_timeouts_total", "attempts that took too long")                   \

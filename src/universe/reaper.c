@@ -81,7 +81,7 @@ static int read_expired(SapStoreTxn *txn, Expired *expired, uint64_t *oldest_out
 static bool expires(const RowKey *key)
 {
     return key->table == WIT_DBI_IDEM || key->table == WIT_DBI_REPLY ||
-           key->table == WIT_DBI_IDEMPOTENCY;
+           key->table == WIT_DBI_IDEMPOTENCY || key->table == WIT_DBI_FABRIC_DEDUPE;
 }
 
 /* When the row that is named expires; one that is damaged at once. */
@@ -98,6 +98,13 @@ static int read_expiry(SapStoreTxn *txn, const RowKey *key, uint64_t *expires_ou
         if (rc == SAP_OK) {
             *expires_out = row.expires_ns;
             wit_universe_dbi25_idem_value_free(&row);
+        }
+    } else if (key->table == WIT_DBI_FABRIC_DEDUPE) {
+        WitUniverseDbi29FabricDedupeValue row;
+        rc = wit_universe_dbi29_fabric_dedupe_value_decode(val.data, val.len, &row, NULL);
+        if (rc == SAP_OK) {
+            *expires_out = row.expires_ns;
+            wit_universe_dbi29_fabric_dedupe_value_free(&row);
         }
     } else if (key->table == WIT_DBI_IDEMPOTENCY) {
         WitUniverseDbi47IdempotencyValue row;
@@ -168,35 +175,33 @@ static int expire_body(SapStoreTxn *store_txn, void *ctx)
 
 /* A world that cannot be emptied, because a row of it is damaged, is tried again later. */
 typedef struct Postponed {
+    uint32_t universe;
     const ExpiredRow *row;
-    RowKey later;
+    uint64_t later_ns;
+    uint8_t seq[UNIVERSE_SEQ];
 } Postponed;
 
 static int postpone_drain_body(SapStoreTxn *store_txn, void *ctx)
 {
     const Postponed *postponed = (const Postponed *)ctx;
     const RowKey *named = &postponed->row->named;
-    WitUniverseDbi41ExpiryValue fields = {named->table, lend_bytes(named->bytes, named->len)};
     UniverseTxn txn;
     UniverseGuard guard = {*named, false};
-    Buf val = {0};
     int rc = universe_txn_start(&txn, store_txn, PARTY_REAPER, &guard, 1, NULL, 0);
-    rc = rc == SAP_OK ? wit_universe_dbi41_expiry_value_encode(&fields, &val, NULL) : rc;
     rc = rc == SAP_OK ? universe_del(&txn, &postponed->row->expiry) : rc;
-    rc = rc == SAP_OK ? universe_put(&txn, &postponed->later, (Slice){val.data, val.len}) : rc;
-    buf_release(&val);
+    rc = rc == SAP_OK
+             ? expiry_row_put(&txn, postponed->universe, postponed->later_ns, postponed->seq, named)
+             : rc;
     return rc == SAP_NOTFOUND ? SAP_OK : rc;
 }
 
 static int postpone_drain(SapWorker *worker, const ExpiredRow *row, const UniverseName *world)
 {
     SapUniverse *universe = worker->universe;
-    Postponed postponed = {.row = row};
-    uint8_t seq[UNIVERSE_SEQ];
+    Postponed postponed = {.universe = universe->number, .row = row};
     worker_note_damage(worker, "a row of a deleted world", world);
-    producer_next(&universe->producer, universe->store, seq);
-    row_key_expiry(&postponed.later, universe->number,
-                   sap_store_lease_ns(universe->store) + DAMAGED_NS, seq);
+    producer_next(&universe->producer, universe->store, postponed.seq);
+    postponed.later_ns = sap_store_lease_ns(universe->store) + DAMAGED_NS;
     return sap_store_run(universe->store, SAP_STORE_GUARDED, postpone_drain_body, &postponed, NULL);
 }
 

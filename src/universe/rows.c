@@ -170,24 +170,45 @@ static const RowRule row_rules[] = {
     {WIT_DBI_WORLD_DLQ, PARTY_OPERATOR, CHANGE_PUT | CHANGE_DEL, {SHARED(WORLD_META), NO_GUARD}},
     {WIT_DBI_READY, PARTY_ORCHESTRATOR, CHANGE_PUT, {NO_GUARD, NO_GUARD}},
     {WIT_DBI_EXPIRY, PARTY_OPERATOR, CHANGE_PUT, {NO_GUARD, NO_GUARD}},
+    /* Messages between worlds: a destination that is created, ids that handlers chose. */
+    {WIT_DBI_WORLD_META, PARTY_ADAPTER, CHANGE_PUT, {GUARD(LEASE), GUARD(WORLD_META)}},
+    {WIT_DBI_FABRIC_DEDUPE, PARTY_ADAPTER, CHANGE_NEW, {SHARED(WORLD_META), NO_GUARD}},
+    {WIT_DBI_FABRIC_DEDUPE, PARTY_REAPER, CHANGE_DEL, {GUARD(FABRIC_DEDUPE), NO_GUARD}},
+    {WIT_DBI_EXPIRY, PARTY_ADAPTER, CHANGE_PUT, {NO_GUARD, NO_GUARD}},
+    /* Whoever makes a dead letter of a question answers it: with an effect that nobody else knows yet. */
+    {WIT_DBI_EFFECTS_PENDING, PARTY_OPERATOR, CHANGE_PUT, {GUARD(LEASE), GUARD(WORLD_META)}},
+    {WIT_DBI_EFFECTS_DEDUPE, PARTY_OPERATOR, CHANGE_NEW, {GUARD(LEASE), GUARD(WORLD_META)}},
+    {WIT_DBI_EFFECTS_PENDING, PARTY_DRAIN, CHANGE_PUT, {SHARED(WORLD_META), NO_GUARD}},
+    {WIT_DBI_EFFECTS_DEDUPE, PARTY_DRAIN, CHANGE_NEW, {SHARED(WORLD_META), NO_GUARD}},
+    {WIT_DBI_PROMISES, PARTY_HOLDER, CHANGE_NEW, {GUARD(LEASE), GUARD(HEAD)}},
+    {WIT_DBI_PROMISES, PARTY_HOLDER, CHANGE_DEL, {GUARD(LEASE), GUARD(PROMISES)}},
+    {WIT_DBI_PROMISES, PARTY_PRODUCER, CHANGE_DEL, {GUARD(PROMISES), SHARED(WORLD_META)}},
+    {WIT_DBI_PROMISES, PARTY_TIMER, CHANGE_DEL, {GUARD(PROMISES), SHARED(WORLD_META)}},
+    {WIT_DBI_PROMISES, PARTY_DRAIN, CHANGE_DEL, {GUARD(PROMISES), SHARED(WORLD_META)}},
     {WIT_DBI_IDEMPOTENCY, PARTY_OPERATOR, CHANGE_NEW, {GUARD(IDEMPOTENCY), NO_GUARD}},
     {WIT_DBI_IDEMPOTENCY, PARTY_REAPER, CHANGE_DEL, {GUARD(IDEMPOTENCY), NO_GUARD}},
 };
 
-static const RowRule *find_rule(uint32_t table, UniverseParty party, RowChange change)
+enum { RULE_COUNT = sizeof row_rules / sizeof row_rules[0] };
+
+static bool rule_is_of(const RowRule *rule, uint32_t table, UniverseParty party, RowChange change)
 {
-    for (size_t i = 0; i < sizeof row_rules / sizeof row_rules[0]; i++) {
-        if (row_rules[i].table == table && row_rules[i].party == party &&
-            (row_rules[i].changes & (unsigned)change) != 0) {
-            return &row_rules[i];
-        }
+    return rule->table == table && rule->party == party && (rule->changes & (unsigned)change) != 0;
+}
+
+static bool may_claim(uint32_t table, UniverseParty party)
+{
+    size_t i = 0;
+    while (i < RULE_COUNT && !rule_is_of(&row_rules[i], table, party, CHANGE_DEL)) {
+        i++;
     }
-    return NULL;
+    return i < RULE_COUNT;
 }
 
 static bool is_of_intents(uint32_t table)
 {
-    return table >= WIT_DBI_EFFECTS_PENDING && table <= WIT_DBI_TIMERS_DEDUPE;
+    return (table >= WIT_DBI_EFFECTS_PENDING && table <= WIT_DBI_TIMERS_DEDUPE) ||
+           table == WIT_DBI_PROMISES;
 }
 
 /* Keys of one world begin with the same bytes in every table whose rows are guarded; those of held,
@@ -218,18 +239,26 @@ static bool has_guard(const UniverseTxn *txn, const RowGuard *wanted, const RowK
     return false;
 }
 
-static bool may_write(const UniverseTxn *txn, const RowKey *key, RowChange change)
+static bool rule_is_kept(const UniverseTxn *txn, const RowRule *rule, const RowKey *key)
 {
-    const RowRule *rule = find_rule(key->table, txn->party, change);
-    if (rule == NULL) {
-        return false;
-    }
     for (size_t i = 0; i < 2 && rule->guards[i].table != 0; i++) {
         if (!has_guard(txn, &rule->guards[i], key)) {
             return false;
         }
     }
     return true;
+}
+
+/* A party may write a row for two reasons, such as an operator that moves an effect, or asks for one. */
+static bool may_write(const UniverseTxn *txn, const RowKey *key, RowChange change)
+{
+    for (size_t i = 0; i < RULE_COUNT; i++) {
+        if (rule_is_of(&row_rules[i], key->table, txn->party, change) &&
+            rule_is_kept(txn, &row_rules[i], key)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 bool universe_guards(const UniverseTxn *txn, const RowKey *key)
@@ -478,6 +507,22 @@ void row_key_expiry(RowKey *key, uint32_t universe, uint64_t at_ns, const uint8_
     end_key(key, &buf, wit_universe_dbi41_expiry_key_encode(&fields, &buf, NULL));
 }
 
+void row_key_fabric(RowKey *key, uint32_t universe, const UniverseName *world,
+                    const uint8_t hash[UNIVERSE_DIGEST])
+{
+    Buf buf = start_key(key, WIT_DBI_FABRIC_DEDUPE);
+    WitUniverseDbi29FabricDedupeKey fields = {universe, lend_name(world),
+                                              lend_bytes(hash, UNIVERSE_DIGEST)};
+    end_key(key, &buf, wit_universe_dbi29_fabric_dedupe_key_encode(&fields, &buf, NULL));
+}
+
+void row_key_promise(RowKey *key, uint32_t universe, const uint8_t id[UNIVERSE_DIGEST])
+{
+    Buf buf = start_key(key, WIT_DBI_PROMISES);
+    WitUniverseDbi42PromisesKey fields = {universe, lend_bytes(id, UNIVERSE_DIGEST)};
+    end_key(key, &buf, wit_universe_dbi42_promises_key_encode(&fields, &buf, NULL));
+}
+
 void row_key_after(RowKey *key, const SapStoreRow *row)
 {
     SAP_ASSERT(row->key_len < sizeof key->bytes);
@@ -528,7 +573,7 @@ void universe_claim_start(UniverseTxn *txn, SapStoreTxn *store_txn)
 int universe_claim(const UniverseTxn *txn, const SapStoreRange *range, uint32_t limit,
                    SapStoreMove move, void *ctx, uint32_t *count_out)
 {
-    SAP_ASSERT(find_rule(range->table, txn->party, CHANGE_DEL) != NULL);
+    SAP_ASSERT(may_claim(range->table, txn->party));
     return sap_store_claim(txn->txn, range, limit, move, ctx, count_out);
 }
 
@@ -571,6 +616,17 @@ static int put_encoded(UniverseTxn *txn, const RowKey *key, int rc, Buf *buf)
     rc = rc == SAP_OK ? universe_put(txn, key, (Slice){buf->data, buf->len}) : rc;
     buf_release(buf);
     return rc;
+}
+
+int expiry_row_put(UniverseTxn *txn, uint32_t universe, uint64_t at_ns,
+                   const uint8_t seq[UNIVERSE_SEQ], const RowKey *named)
+{
+    WitUniverseDbi41ExpiryValue fields = {named->table, lend_bytes(named->bytes, named->len)};
+    RowKey key;
+    Buf buf = {0};
+    row_key_expiry(&key, universe, at_ns, seq);
+    int rc = wit_universe_dbi41_expiry_value_encode(&fields, &buf, NULL);
+    return put_encoded(txn, &key, rc, &buf);
 }
 
 /* A lease of a world and that of a role are the same record. */

@@ -110,6 +110,11 @@ void row_key_once(RowKey *key, uint32_t universe, const UniverseName *scope, Sli
 void row_key_expiry(RowKey *key, uint32_t universe, uint64_t at_ns,
                     const uint8_t seq[UNIVERSE_SEQ]);
 
+/* `hash`: of the message's id (fabric.h). */
+void row_key_fabric(RowKey *key, uint32_t universe, const UniverseName *world,
+                    const uint8_t hash[UNIVERSE_DIGEST]);
+void row_key_promise(RowKey *key, uint32_t universe, const uint8_t id[UNIVERSE_DIGEST]);
+
 /* The first key behind that of the row, whose table `key` has. */
 void row_key_after(RowKey *key, const SapStoreRow *row);
 
@@ -148,6 +153,10 @@ bool universe_guards(const UniverseTxn *txn, const RowKey *key);
 int universe_put(UniverseTxn *txn, const RowKey *key, Slice val);
 int universe_put_if_absent(UniverseTxn *txn, const RowKey *key, Slice val);
 int universe_del(UniverseTxn *txn, const RowKey *key);
+
+/* A row that says when another one, which `named` is the key of, is to be deleted. */
+int expiry_row_put(UniverseTxn *txn, uint32_t universe, uint64_t at_ns,
+                   const uint8_t seq[UNIVERSE_SEQ], const RowKey *named);
 
 /* The value is borrowed until the transaction ends. */
 int universe_get(SapStoreTxn *txn, const RowKey *key, Slice *val_out);

@@ -96,6 +96,8 @@ typedef struct ShownCall {
     SapEffectCall call;
     UniverseName world;
     UniverseName ref;
+    UniverseName trace_parent;
+    char correlation_id[SAP_WORLD_MAX_ID + 1];
     void *handle; /* of an adapter */
 } ShownCall;
 
@@ -104,6 +106,12 @@ static void show_call(const ServedKind *served, const EffectCall *call, ShownCal
     const WitUniverseEffect *effect = call->effect;
     universe_name_copy(&shown->world, &effect->world);
     universe_name_copy(&shown->ref, &effect->origin_name);
+    universe_name_copy(&shown->trace_parent, &effect->trace_parent);
+    SAP_ASSERT(effect->correlation_id.len <= SAP_WORLD_MAX_ID);
+    if (effect->correlation_id.len > 0) {
+        memcpy(shown->correlation_id, effect->correlation_id.data, effect->correlation_id.len);
+    }
+    shown->correlation_id[effect->correlation_id.len] = 0;
     shown->call = (SapEffectCall){
         .kind = served->kind.kind,
         .world = shown->world.text,
@@ -115,6 +123,8 @@ static void show_call(const ServedKind *served, const EffectCall *call, ShownCal
         .encoding = (SapEncoding)effect->encoding,
         .params = effect->params.data,
         .params_len = effect->params.len,
+        .correlation_id = shown->correlation_id,
+        .trace_parent = shown->trace_parent.text,
     };
 }
 
@@ -213,6 +223,7 @@ static int check_kind(const SapWorker *worker, const char *name)
     if (rc == SAP_OK && worker->serving.adapter != NULL) {
         rc = SAP_BUSY;
     }
+    rc = rc == SAP_OK && strcmp(name, FABRIC_KIND) == 0 ? SAP_EXISTS : rc; /* the box's own */
     for (size_t i = 0; rc == SAP_OK && i < served_count(&worker->serving); i++) {
         rc = strcmp(served_at(&worker->serving, i)->kind.kind, name) == 0 ? SAP_EXISTS : SAP_OK;
     }
@@ -331,6 +342,27 @@ int timers_step(SapWorker *worker, bool *busy_out)
     return rc;
 }
 
+/* Every worker delivers messages. */
+static int add_fabric(SapWorker *worker)
+{
+    SapUniverse *universe = worker->universe;
+    ServedKind *fabric = NULL;
+    int rc = add_served(worker, &fabric);
+    if (rc == SAP_OK) {
+        worker->serving.fabric = (FabricServer){
+            .store = universe->store,
+            .producer = &universe->producer,
+            .random = universe->random,
+            .clock = universe->clock,
+            .universe = universe->number,
+            .depth = &universe->depth,
+            .limit = universe->max_inbox,
+        };
+        adapter_kind_fabric(&fabric->kind, &worker->serving.fabric, &fabric->room);
+    }
+    return rc;
+}
+
 /* All kinds in one array, for the adapter; `log` too, which every worker serves. */
 static int open_adapter(SapWorker *worker)
 {
@@ -346,6 +378,7 @@ static int open_adapter(SapWorker *worker)
         }
     }
     rc = rc == SAP_EXISTS ? SAP_OK : rc; /* the program has one of its own */
+    rc = rc == SAP_OK ? add_fabric(worker) : rc;
     for (size_t i = 0; rc == SAP_OK && i < served_count(serving); i++) {
         rc = buf_append(&kinds, &served_at(serving, i)->kind, sizeof(AdapterKind));
     }
@@ -370,6 +403,7 @@ static void count_effects(Meters *meters, const AdapterStats *before, const Adap
     counter_add(meters->claims_lost, now->lost - before->lost);
     counter_add(meters->effects_cancelled, now->cancelled - before->cancelled);
     counter_add(meters->effect_timeouts, now->timeouts - before->timeouts);
+    counter_add(meters->delivered, now->delivered - before->delivered);
 }
 
 int effects_step(SapWorker *worker, bool *busy_out)
@@ -434,7 +468,10 @@ static int show_outstanding(void *ctx, const uint8_t hash[UNIVERSE_DIGEST],
                             const Outstanding *outstanding)
 {
     const Showing *showing = (const Showing *)ctx;
-    SapOutstanding shown = {.ref = outstanding->ref, .timer = outstanding->type == INTENT_TIMER};
+    SapOutstanding shown = {.ref = outstanding->ref,
+                            .timer = outstanding->type == INTENT_TIMER,
+                            .ask = outstanding->type == INTENT_ASK,
+                            .promise = outstanding->type == INTENT_PROMISE};
     memcpy(shown.intent_hash, hash, sizeof shown.intent_hash);
     return showing->each(showing->ctx, &shown);
 }

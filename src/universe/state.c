@@ -197,6 +197,18 @@ int state_del(WorldState *state, Slice key)
     return rc;
 }
 
+int state_count(WorldState *state, Slice prefix, uint64_t *count_out)
+{
+    enum { PREFIX_MOST = 16 };
+    uint8_t end[PREFIX_MOST];
+    SAP_ASSERT(prefix.len > 0 && prefix.len <= sizeof end);
+    memcpy(end, prefix.data, prefix.len);
+    SAP_ASSERT(end[prefix.len - 1] < UINT8_MAX);
+    end[prefix.len - 1]++;
+    return sap_txn_count_range(innermost(state), 0, prefix.data, (uint32_t)prefix.len, end,
+                               (uint32_t)prefix.len, count_out);
+}
+
 int state_scan(WorldState *state, Slice prefix, StateRow row, void *ctx)
 {
     SapCursor *cursor = sap_cursor_open(innermost(state));

@@ -36,6 +36,9 @@ typedef int (*StateRow)(void *ctx, Slice key, Slice val);
  * which is then the result. */
 int state_scan(WorldState *state, Slice prefix, StateRow row, void *ctx);
 
+/* How many rows have keys that begin with `prefix`, whose last byte is not the highest. */
+int state_count(WorldState *state, Slice prefix, uint64_t *count_out);
+
 /* Bytes of memory that it takes. */
 size_t state_memory(const WorldState *state);
 

@@ -4,10 +4,12 @@
 #include "common/assert.h"
 #include "common/mem.h"
 #include "store/store_impl.h"
+#include "universe/fabric.h"
 #include "universe/ingress.h"
+#include "universe/promises.h"
 
 enum {
-    FIRED_OF_CLOCK = 12, /* so that the timers of one clock hold up none of the other */
+    FIRED_OF_CLOCK = 10, /* so that the timers of one clock hold up none of the other */
     FIRED_AT_ONCE = TIMER_CLOCKS * FIRED_OF_CLOCK,
     FIRING_GUARDS = 2,
     GUARD_META = 0,
@@ -36,6 +38,9 @@ int timers_arm(WriteSet *writes, uint32_t universe, const TimerIntent *timer)
         .ref = lend_bytes(timer->ref.data, timer->ref.len),
         .encoding = timer->encoding,
         .payload = lend_bytes(timer->payload.data, timer->payload.len),
+        .use = timer->use,
+        .correlation_id = timer->correlation_id,
+        .trace_parent = timer->trace_parent,
     };
     SAP_ASSERT(timer->at_ns <= MOST_NS && timer->payload.len <= UNIVERSE_INLINE_MAX);
     row_key_timer(&due, universe, timer->clock, timer->at_ns, timer->hash);
@@ -60,6 +65,7 @@ typedef struct Firing {
     UniverseName world;
     uint8_t seq[UNIVERSE_SEQ];
     int clock;
+    RowKey promise; /* whose time it is; len 0: none's */
 } Firing;
 
 typedef struct Firings {
@@ -96,6 +102,10 @@ static int note_due(Firings *firings, const SapStoreRow *row, int clock)
     if (rc == SAP_OK) {
         universe_name_copy(&firing->world, &val.world);
         firing->clock = clock;
+        firing->promise.len = 0;
+        if (val.use == WIT_UNIVERSE_TIMER_USE_PROMISE && val.payload.len == UNIVERSE_DIGEST) {
+            row_key_promise(&firing->promise, firings->worker->universe, val.payload.data);
+        }
         wit_universe_dbi37_timers_due_value_free(&val);
         producer_next(firings->worker->producer, firings->worker->store, firing->seq);
         firings->count++;
@@ -222,6 +232,33 @@ static int find_due(Firings *firings, bool *more_out)
 
 /* ---- Firing ---------------------------------------------------------------------------------- */
 
+void timer_item(const WitUniverseDbi37TimersDueValue *due, const uint8_t hash[UNIVERSE_DIGEST],
+                uint64_t time_ns, WitUniverseInboxItem *item_out)
+{
+    bool own = due->use == WIT_UNIVERSE_TIMER_USE_TIMER;
+    bool ask = due->use == WIT_UNIVERSE_TIMER_USE_ASK;
+    static const char nothing[] = "null";
+    *item_out = (WitUniverseInboxItem){
+        .kind = WIT_UNIVERSE_ITEM_KIND_TIMER,
+        .hash = lend_bytes(hash, UNIVERSE_DIGEST),
+        .ref = due->ref,
+        .encoding = due->encoding,
+        .payload = due->payload,
+        .time_ns = time_ns,
+        .correlation_id = due->correlation_id,
+        .trace_parent = due->trace_parent,
+    };
+    if (!own) {
+        item_out->kind = WIT_UNIVERSE_ITEM_KIND_TIMEOUT;
+        item_out->name = ask ? lend_bytes(FABRIC_ASK, sizeof FABRIC_ASK - 1)
+                             : lend_bytes(PROMISE_NAME, sizeof PROMISE_NAME - 1);
+        item_out->status = WIT_UNIVERSE_RECEIPT_STATUS_TIMEOUT;
+        item_out->code = lend_bytes("timeout", 7);
+        item_out->encoding = WIT_UNIVERSE_ENCODING_JSON;
+        item_out->payload = lend_bytes(nothing, sizeof nothing - 1);
+    }
+}
+
 static int put_firing(const Firings *firings, UniverseTxn *txn, const Firing *firing, Slice val)
 {
     WitUniverseDbi37TimersDueValue due;
@@ -230,23 +267,24 @@ static int put_firing(const Firings *firings, UniverseTxn *txn, const Firing *fi
     if (rc != SAP_OK) {
         return rc;
     }
-    IngressRequest request = {
-        .world = firing->world,
-        .item_class = WIT_UNIVERSE_ITEM_CLASS_RECEIPT,
-        .item =
-            {
-                .kind = WIT_UNIVERSE_ITEM_KIND_TIMER,
-                .hash = lend_bytes(firing->hash, UNIVERSE_DIGEST),
-                .ref = due.ref,
-                .encoding = due.encoding,
-                .payload = due.payload,
-                .time_ns = firings->time_ns,
-            },
-    };
+    IngressRequest request = {.world = firing->world,
+                              .item_class = WIT_UNIVERSE_ITEM_CLASS_RECEIPT};
+    timer_item(&due, firing->hash, firings->time_ns, &request.item);
     memcpy(request.seq, firing->seq, UNIVERSE_SEQ);
     rc = ingress_put_rows(txn, firings->worker->universe, &request);
     wit_universe_dbi37_timers_due_value_free(&due);
     return rc;
+}
+
+/* A promise whose time it is: *open_out, nobody has resolved it, and now nobody can. */
+static int end_promise(UniverseTxn *txn, const Firing *firing, bool *open_out)
+{
+    if (firing->promise.len == 0) {
+        return SAP_OK;
+    }
+    int rc = universe_del(txn, &firing->promise);
+    *open_out = *open_out && rc == SAP_OK;
+    return rc == SAP_NOTFOUND ? SAP_OK : rc;
 }
 
 /* Under the guard of its due row: whoever finds it there decides what becomes of it. */
@@ -262,6 +300,7 @@ static int fire_one(Firings *firings, UniverseTxn *txn, const Firing *firing,
         return SAP_OK;
     }
     rc = rc == SAP_OK ? world_takes(txn->txn, &guards[GUARD_META].key, &takes) : rc;
+    rc = rc == SAP_OK ? end_promise(txn, firing, &takes) : rc;
     rc = rc == SAP_OK && takes ? put_firing(firings, txn, firing, val) : rc;
     rc = rc == SAP_OK ? universe_del(txn, &firing->due) : rc;
     row_key_dedupe(&key, WIT_DBI_TIMERS_DEDUPE, firings->worker->universe, firing->hash);
@@ -275,7 +314,8 @@ static int fire_body(SapStoreTxn *store_txn, void *ctx)
 {
     Firings *firings = (Firings *)ctx;
     UniverseTxn txn;
-    UniverseGuard guards[FIRING_GUARDS * FIRED_AT_ONCE];
+    UniverseGuard guards[(FIRING_GUARDS + 1) * FIRED_AT_ONCE];
+    uint32_t guard_count = FIRING_GUARDS * firings->count;
     firings->stats = (TimerStats){0};
     for (uint32_t i = 0; i < firings->count; i++) {
         UniverseGuard *own = &guards[FIRING_GUARDS * i];
@@ -283,9 +323,11 @@ static int fire_body(SapStoreTxn *store_txn, void *ctx)
                       &firings->list[i].world);
         own[GUARD_META].exclusive = false;
         own[GUARD_DUE] = (UniverseGuard){firings->list[i].due, true};
+        if (firings->list[i].promise.len > 0) { /* after those of all firings */
+            guards[guard_count++] = (UniverseGuard){firings->list[i].promise, true};
+        }
     }
-    int rc = universe_txn_start(&txn, store_txn, PARTY_TIMER, guards,
-                                FIRING_GUARDS * firings->count, NULL, 0);
+    int rc = universe_txn_start(&txn, store_txn, PARTY_TIMER, guards, guard_count, NULL, 0);
     for (uint32_t i = 0; rc == SAP_OK && i < firings->count; i++) {
         rc = fire_one(firings, &txn, &firings->list[i], &guards[FIRING_GUARDS * i]);
     }

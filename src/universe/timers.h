@@ -4,6 +4,9 @@
  * of class receipt, with a hint. Whoever deletes the due row under its guard has fired or cancelled the
  * timer; for everybody else it is gone. Several timer workers do no harm, and get in each other's way.
  *
+ * The time of an ask or of a promise is a timer too: its firing is the receipt `timeout`. That of a promise is
+ * over in the transaction that deletes the promise's row; if somebody has resolved it, nothing fires.
+ *
  * Timers that wait cost nothing: a worker reads from the front of the two clocks' ranges only. */
 #ifndef SAPLING_UNIVERSE_TIMERS_H
 #define SAPLING_UNIVERSE_TIMERS_H
@@ -23,7 +26,10 @@ typedef struct TimerIntent {
     uint64_t at_ns;
     Slice ref;
     WitUniverseEncoding encoding;
-    Slice payload; /* canonical, up to UNIVERSE_INLINE_MAX */
+    Slice payload; /* canonical, up to UNIVERSE_INLINE_MAX; of a promise its id */
+    WitUniverseTimerUse use;
+    CodecBytes correlation_id;
+    CodecBytes trace_parent;
 } TimerIntent;
 
 /* The time for a delay by lease time, and never beyond what the clocks can show. */
@@ -32,6 +38,10 @@ uint64_t timer_after(SapStore *store, uint64_t delay_ns);
 /* Adds the rows of a timer that is armed, written by the holder under lease and head. Replacing one is to
  * cancel it (intents_cancel_find(), effects.h) and to arm the other. */
 int timers_arm(WriteSet *writes, uint32_t universe, const TimerIntent *timer);
+
+/* The item of a timer that has fired; it borrows what it names. */
+void timer_item(const WitUniverseDbi37TimersDueValue *due, const uint8_t hash[UNIVERSE_DIGEST],
+                uint64_t time_ns, WitUniverseInboxItem *item_out);
 
 /* ---- Firing ---------------------------------------------------------------------------------- */
 
@@ -60,7 +70,7 @@ typedef struct TimerWorker {
 /* Needs no release. */
 void timer_worker_init(TimerWorker *worker, SapStore *store, uint32_t universe, Producer *producer);
 
-/* Fires what is due, up to 24 timers. *busy_out: there may be more. Damaged rows stay, and stop nothing. On
+/* Fires what is due, up to 20 timers. *busy_out: there may be more. Damaged rows stay, and stop nothing. On
  * any code but SAP_OK, call it again. */
 int timer_worker_step(TimerWorker *worker, bool *busy_out);
 

@@ -9,7 +9,7 @@
 #include "universe/payload.h"
 #include "universe/universe_impl.h"
 
-OPTIONS_LAYOUT(SapUniverseOptions, log_ctx, log_ctx);
+OPTIONS_LAYOUT(SapUniverseOptions, log_ctx, reserved);
 OPTIONS_LAYOUT(SapIngress, reserved, reserved);
 
 /* ---- Opening --------------------------------------------------------------------------------- */
@@ -30,6 +30,8 @@ static int open_on(SapStore *store, const Clock *clock, const Random *random,
     universe->number = options->universe;
     universe->on_message = options->on_message;
     universe->message_ctx = options->message_ctx;
+    universe->max_inbox = options->max_inbox == 0 ? DEPTH_LIMIT : options->max_inbox;
+    universe->max_outstanding = OUTSTANDING_MOST;
     rc = producer_init(&universe->producer, nonce);
     if (rc != SAP_OK) {
         goto free_universe;
@@ -46,9 +48,13 @@ static int open_on(SapStore *store, const Clock *clock, const Random *random,
     if (rc != SAP_OK) {
         goto release_looks;
     }
-    rc = meters_init(&universe->meters, options->on_log, options->log_ctx, clock);
+    rc = depth_init(&universe->depth);
     if (rc != SAP_OK) {
         goto release_schemas;
+    }
+    rc = meters_init(&universe->meters, options->on_log, options->log_ctx, clock);
+    if (rc != SAP_OK) {
+        goto release_depth;
     }
     if (!mutex_init(&universe->lock)) {
         rc = SAP_NOMEM;
@@ -59,6 +65,8 @@ static int open_on(SapStore *store, const Clock *clock, const Random *random,
 
 release_meters:
     meters_release(&universe->meters);
+release_depth:
+    depth_release(&universe->depth);
 release_schemas:
     schema_cache_release(&universe->schemas);
 release_looks:
@@ -103,7 +111,8 @@ int sap_universe_open(const char *url, const SapUniverseOptions *options,
     SapUniverseOptions all = {.size = sizeof all};
     SapStoreOptions store_options;
     SapStore *store = NULL;
-    if (universe_out == NULL || OPTIONS_READ(SapUniverseOptions, &all, options) != SAP_OK) {
+    if (universe_out == NULL || OPTIONS_READ(SapUniverseOptions, &all, options) != SAP_OK ||
+        all.reserved != 0) {
         return SAP_ERROR;
     }
     set_store_options(&store_options, &all);
@@ -140,6 +149,7 @@ int sap_universe_close(SapUniverse *universe)
     mutex_destroy(&universe->lock);
     meters_release(&universe->meters);
     schema_cache_release(&universe->schemas);
+    depth_release(&universe->depth);
     look_cache_release(&universe->looks);
     combiner_release(&universe->combiner);
     producer_release(&universe->producer);
@@ -336,6 +346,20 @@ void universe_count_enqueue(SapUniverse *universe, int rc, const IngressRequest 
     }
 }
 
+/* SAP_BUSY: so many messages wait for the world that this one has to. Not one that was let in before. */
+static int check_depth(SapUniverse *universe, const IngressRequest *request)
+{
+    int rc = depth_check(&universe->depth, universe->store, universe->clock, universe->number,
+                         &request->world, universe->max_inbox);
+    bool known = false;
+    if (rc == SAP_BUSY && request->item.id.len > 0) {
+        rc = ingress_is_known(universe->store, universe->number, request, &known);
+        rc = rc == SAP_OK && !known ? SAP_BUSY : rc;
+    }
+    counter_add(universe->meters.full, rc == SAP_BUSY);
+    return rc;
+}
+
 int sap_enqueue_ingress(SapUniverse *universe, const char *world, const SapIngress *item,
                         SapIngressResult *result_out)
 {
@@ -348,6 +372,7 @@ int sap_enqueue_ingress(SapUniverse *universe, const char *world, const SapIngre
     universe_enter(universe);
     uint64_t start_ns = clock_mono_ns(universe->clock);
     int rc = ingress_item_make(universe, world, false, &all, &made, &request);
+    rc = rc == SAP_OK ? check_depth(universe, &request) : rc;
     if (rc == SAP_OK) {
         combiner_run(&universe->combiner, universe->store, universe->number, &request);
         rc = request.rc;

@@ -6,6 +6,7 @@
 #include "common/random.h"
 #include "common/sync.h"
 #include "sapling/universe.h"
+#include "universe/depth.h"
 #include "universe/executor.h"
 #include "universe/ingress.h"
 #include "universe/lease.h"
@@ -13,6 +14,8 @@
 #include "universe/meters.h"
 #include "universe/producer.h"
 #include "universe/schemas.h"
+
+enum { OUTSTANDING_MOST = 10000 }; /* intents of a world, before messages wait */
 
 /* What reply_to begins with where a caller outside waits; the id of the item follows. */
 #define UNIVERSE_REPLY_OUTSIDE "outside:"
@@ -29,6 +32,11 @@ struct SapUniverse {
     SchemaCache schemas;
     void (*on_message)(const char *text, void *ctx); /* NULL: none */
     void *message_ctx;
+    DepthGate depth;
+    uint32_t max_inbox; /* messages that wait for a world */
+    uint32_t
+        max_outstanding; /* intents of a world, with which its messages wait; tests set it before
+                                 they open a worker */
     Meters meters;
     /* Of the sessions of its workers, with a quarter of it as renewal and margin. 0: the defaults of
      * session.h. Tests set it before they open a worker, so that takeovers are not waited for so long. */

@@ -107,6 +107,7 @@ static void set_limits(SapWorker *worker, const SapWorkerOptions *options)
     worker->max_idle_ns = NS_PER_MS * or_default(options->max_idle_ms, DEFAULT_IDLE_MS);
     worker->max_handler_ns = NS_PER_MS * or_default(options->max_handler_ms, DEFAULT_HANDLER_MS);
     worker->limits = (CycleLimits){
+        .outstanding = worker->universe->max_outstanding,
         .items = at_most(or_default(options->max_inbox_batch, DEFAULT_ITEMS), MOST_ITEMS),
         .steps = or_default(options->max_tick_steps_per_cycle, DEFAULT_ITEMS),
         .effects = or_default(options->max_effects_per_cycle, DEFAULT_EFFECTS),

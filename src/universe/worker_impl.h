@@ -81,8 +81,9 @@ typedef struct Reaper {
 /* What the roles of timers and effects have. */
 typedef struct Serving {
     TimerWorker timers;
-    Buf kinds;               /* ServedKind* */
-    Adapter *adapter;        /* NULL: the role was not stepped yet */
+    Buf kinds;        /* ServedKind* */
+    Adapter *adapter; /* NULL: the role was not stepped yet */
+    FabricServer fabric;
     uint64_t damage_told_ns; /* as of the reaper, of timers */
 } Serving;
 

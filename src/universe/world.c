@@ -9,11 +9,13 @@
 #include "common/utf8.h"
 #include "store/blob.h"
 #include "store/store_impl.h"
+#include "universe/births.h"
 #include "universe/effects.h"
 #include "universe/handler.h"
 #include "universe/letters.h"
 #include "universe/once.h"
 #include "universe/payload.h"
+#include "universe/promises.h"
 
 enum { OPERATOR_GUARDS = 2, DRAIN_AT_ONCE = 64, REASON_MAX = 1024 };
 
@@ -64,8 +66,6 @@ static int create_body(SapStoreTxn *store_txn, void *ctx)
     UniverseTxn txn;
     UniverseGuard guards[OPERATOR_GUARDS + 1];
     uint32_t guard_count = OPERATOR_GUARDS;
-    RowKey head_key;
-    HeadRow head = {0};
     bool mine = false;
     Digest blob;
     uint32_t blobs = creation->first.item.blob.len > 0;
@@ -92,16 +92,7 @@ static int create_body(SapStoreTxn *store_txn, void *ctx)
     if (rc != SAP_OK) {
         return rc;
     }
-    /* Whoever moves the head guards the lease, so it stands still. */
-    row_key_world(&head_key, WIT_DBI_HEAD, universe, &creation->first.world);
-    rc = head_row_get(store_txn, &head_key, &head);
-    if (rc != SAP_OK && rc != SAP_NOTFOUND) {
-        return rc;
-    }
-    creation->meta.born_height = head.height;
-    creation->meta.born_digest = lend_bytes(head.digest, sizeof head.digest);
-    rc = meta_row_put(&txn, &guards[1].key, &creation->meta);
-    return rc == SAP_OK ? ingress_put_rows(&txn, universe, &creation->first) : rc;
+    return world_birth_put(&txn, universe, &creation->meta, &creation->first);
 }
 
 static int create_world(SapUniverse *universe, const char *world, const char *module,
@@ -319,6 +310,7 @@ static int skip_item(const MetaChange *change, UniverseTxn *txn, uint8_t item_cl
         .seq = seq,
         .item = &item.item,
         .error = "an operator skipped it",
+        .code = "rejected",
         .expiry_seq = change->seqs[1],
     };
     rc = letter_write(&writes, universe, &letter);
@@ -332,15 +324,7 @@ static int skip_item(const MetaChange *change, UniverseTxn *txn, uint8_t item_cl
 int drain_put(UniverseTxn *txn, uint32_t universe, const RowKey *meta_key,
               const uint8_t seq[UNIVERSE_SEQ])
 {
-    WitUniverseDbi41ExpiryValue fields = {meta_key->table,
-                                          lend_bytes(meta_key->bytes, meta_key->len)};
-    RowKey key;
-    Buf val = {0};
-    row_key_expiry(&key, universe, 0, seq);
-    int rc = wit_universe_dbi41_expiry_value_encode(&fields, &val, NULL);
-    rc = rc == SAP_OK ? universe_put(txn, &key, (Slice){val.data, val.len}) : rc;
-    buf_release(&val);
-    return rc;
+    return expiry_row_put(txn, universe, 0, seq, meta_key);
 }
 
 static int delete_attempt(const MetaChange *change, UniverseTxn *txn)
@@ -561,6 +545,7 @@ static int drain_item(const Drain *drain, WriteSet *writes, const SapStoreRow *r
             .seq = key.seq.data,
             .item = &val.item,
             .error = drain->deleted ? "the world was deleted" : "the world is done",
+            .code = drain->deleted ? "destination_deleted" : "destination_done",
             .expiry_seq = expiry_seq,
         };
         memcpy(inbox.bytes, row->key, row->key_len);
@@ -627,19 +612,38 @@ static int drain_body(SapStoreTxn *store_txn, void *ctx)
     return rc;
 }
 
-static int note_intent(void *ctx, const uint8_t hash[UNIVERSE_DIGEST],
-                       const Outstanding *outstanding)
+/* What a world leaves behind. */
+typedef struct LeftIntents {
+    bool effects;             /* its effects go too */
+    uint8_t seed[WORLD_SEED]; /* of the world: of the ids of its promises */
+    Buf cancels;              /* IntentCancel */
+} LeftIntents;
+
+static int add_left(Buf *cancels, CancelOf of, const uint8_t hash[UNIVERSE_DIGEST])
 {
-    Buf *cancels = (Buf *)ctx;
-    IntentCancel cancel = {.timer = outstanding->type == INTENT_TIMER};
+    IntentCancel cancel = {.of = of};
     memcpy(cancel.hash, hash, sizeof cancel.hash);
     return buf_append(cancels, &cancel, sizeof cancel);
 }
 
-static int note_timer(void *ctx, const uint8_t hash[UNIVERSE_DIGEST],
-                      const Outstanding *outstanding)
+/* An ask has a message and a timer, a promise a row and perhaps a timer. */
+static int note_intent(void *ctx, const uint8_t hash[UNIVERSE_DIGEST],
+                       const Outstanding *outstanding)
 {
-    return outstanding->type == INTENT_TIMER ? note_intent(ctx, hash, outstanding) : SAP_OK;
+    LeftIntents *left = (LeftIntents *)ctx;
+    uint8_t id[UNIVERSE_DIGEST];
+    bool effect = outstanding->type == INTENT_EFFECT || outstanding->type == INTENT_ASK;
+    int rc = SAP_OK;
+    if (effect && left->effects) {
+        rc = add_left(&left->cancels, CANCEL_EFFECT, hash);
+    }
+    if (rc == SAP_OK && outstanding->type == INTENT_PROMISE) {
+        promise_id(left->seed, hash, id);
+        rc = add_left(&left->cancels, CANCEL_PROMISE, id);
+    }
+    return rc == SAP_OK && outstanding->type != INTENT_EFFECT
+               ? add_left(&left->cancels, CANCEL_TIMER, hash)
+               : rc;
 }
 
 static int drop_all(SapUniverse *universe, const UniverseName *world, const Buf *cancels)
@@ -670,13 +674,11 @@ static int list_receipts(SapUniverse *universe, const UniverseName *world, uint3
     rc = rc == SAP_OK ? sap_store_scan(txn, &range, false, limit, &rows, &count) : rc;
     for (uint32_t i = 0; rc == SAP_OK && i < count; i++) {
         WitUniverseDbi24WorldInboxValue val;
-        IntentCancel cancel = {.timer = false};
         rc = row_decode_code(
             wit_universe_dbi24_world_inbox_value_decode(rows[i].val, rows[i].val_len, &val, NULL));
         if (rc == SAP_OK) {
-            memcpy(cancel.hash, val.item.hash.data, sizeof cancel.hash);
             rc = val.item.kind == WIT_UNIVERSE_ITEM_KIND_RECEIPT
-                     ? buf_append(cancels, &cancel, sizeof cancel)
+                     ? add_left(cancels, CANCEL_EFFECT, val.item.hash.data)
                      : SAP_OK;
             wit_universe_dbi24_world_inbox_value_free(&val);
         }
@@ -696,17 +698,34 @@ static int drop_answered(SapUniverse *universe, const UniverseName *world, uint3
     return rc;
 }
 
-/* Effects and timers of a deleted world go too: what they are is in its state. Those of a done one that are
- * effects are still performed, as it has asked for. */
+static int read_seed(SapUniverse *universe, const UniverseName *world, uint8_t seed[WORLD_SEED])
+{
+    SapStoreTxn *txn = NULL;
+    RowKey key;
+    WitUniverseDbi21WorldMetaValue meta;
+    row_key_world(&key, WIT_DBI_WORLD_META, universe->number, world);
+    int rc = sap_store_begin(universe->store, SAP_STORE_READ_NEWEST, &txn);
+    rc = rc == SAP_OK ? meta_row_get(txn, &key, &meta) : rc;
+    if (rc == SAP_OK) {
+        memcpy(seed, meta.seed.data, WORLD_SEED);
+        wit_universe_dbi21_world_meta_value_free(&meta);
+    }
+    sap_store_abort(txn);
+    return rc;
+}
+
+/* Effects, timers and promises of a deleted world go too: what they are is in its state. Effects of a done one
+ * are still performed, as it has asked for. */
 static int drop_intents(SapUniverse *universe, const UniverseName *world, bool deleted)
 {
     WorldState *state = NULL;
-    Buf cancels = {0};
-    int rc = journal_look(universe->store, universe->number, world, &state);
+    LeftIntents left = {.effects = deleted};
+    int rc = read_seed(universe, world, left.seed);
+    rc = rc == SAP_OK ? journal_look(universe->store, universe->number, world, &state) : rc;
     rc = rc == SAP_OK ? state_begin(state) : rc;
-    rc = rc == SAP_OK ? outstanding_each(state, deleted ? note_intent : note_timer, &cancels) : rc;
-    rc = rc == SAP_OK ? drop_all(universe, world, &cancels) : rc;
-    buf_release(&cancels);
+    rc = rc == SAP_OK ? outstanding_each(state, note_intent, &left) : rc;
+    rc = rc == SAP_OK ? drop_all(universe, world, &left.cancels) : rc;
+    buf_release(&left.cancels);
     state_close(state);
     return rc;
 }

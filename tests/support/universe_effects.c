@@ -264,7 +264,7 @@ static int cancel_some(Cycle *cycle)
             continue;
         }
         IntentCancel *cancel = &cycle->cancels[cycle->cancel_count++];
-        *cancel = (IntentCancel){.timer = intent->timer};
+        *cancel = (IntentCancel){.of = intent->timer ? CANCEL_TIMER : CANCEL_EFFECT};
         intent_hash(number, cancel->hash);
         cycle->counts.cancelled++;
         rc = note_op(cycle, OP_CANCEL, number);

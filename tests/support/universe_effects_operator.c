@@ -132,7 +132,8 @@ static int drain_world(Party *self, uint32_t world, Operation *operation)
         uint32_t count = 0;
         while (count < INTENTS_DROPPED && at < held.open_count) {
             uint32_t number = held.open[at++];
-            cancels[count] = (IntentCancel){.timer = self->outside->intents[number].timer};
+            cancels[count] = (IntentCancel){
+                .of = self->outside->intents[number].timer ? CANCEL_TIMER : CANCEL_EFFECT};
             intent_hash(number, cancels[count++].hash);
         }
         rc = intents_drop(store, EFFECT_UNIVERSE, &operation->name, cancels, count);

@@ -149,7 +149,7 @@ int queue_arm(Queue *queue, uint8_t number, WitUniverseTimerClock clock, uint64_
 int queue_cancel(Queue *queue, uint8_t number, bool timer)
 {
     WriteSet writes = {0};
-    IntentCancel cancel = {.timer = timer};
+    IntentCancel cancel = {.of = timer ? CANCEL_TIMER : CANCEL_EFFECT};
     queue_hash(number, cancel.hash);
     return submit(queue, &writes, &cancel);
 }

@@ -629,7 +629,7 @@ START_TEST(intents_of_a_world_that_is_gone_are_dropped_and_of_no_other)
 {
     Queue queue;
     IntentCancel cancels[4] = {
-        {.timer = false}, {.timer = true}, {.timer = false}, {.timer = true}};
+        {.of = CANCEL_EFFECT}, {.of = CANCEL_TIMER}, {.of = CANCEL_EFFECT}, {.of = CANCEL_TIMER}};
     UniverseName other;
     queue_open(&queue);
     EXPECT_RC(universe_name_set(&other, "other"), SAP_OK);
@@ -784,7 +784,7 @@ static bool fail_nth(uint64_t nth)
     Adapter *adapter = NULL;
     ReceiptByHand receipt = {.status = WIT_UNIVERSE_RECEIPT_STATUS_OK,
                              .encoding = WIT_UNIVERSE_ENCODING_RAW};
-    IntentCancel drop = {.timer = false};
+    IntentCancel drop = {.of = CANCEL_EFFECT};
     expect_context("allocation %" PRIu64, nth);
     queue_open(&queue);
     adapter_kind_function(&kind, "k", &function);

@@ -315,6 +315,7 @@ START_TEST(a_count_of_very_many_items_says_that_it_ends)
     SapInboxInfo info;
     SapIngress item = {.size = sizeof item, .encoding = SAP_ENCODING_RAW};
     scene_create(&scene, "w", "acts");
+    scene.universe->max_inbox = UINT32_MAX;
     for (uint32_t i = 0; i < SAP_COUNT_MOST; i++) {
         ck_assert_int_eq(sap_enqueue_ingress(scene.universe, "w", &item, NULL), SAP_OK);
     }

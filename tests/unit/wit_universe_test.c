@@ -98,6 +98,8 @@ static const WitUniverseEffect effect = {
     .retry = {2, 9, 200, 10, 11},
     .attempt = 1,
     .attempts = {&attempt, 1},
+    .correlation_id = {code, 1},
+    .trace_parent = {kind, 1},
 };
 
 #define EFFECT_BYTES                                                                           \
@@ -115,7 +117,8 @@ static const WitUniverseEffect effect = {
         10, 0, 0, 0, 0, 0, 0, 0, 11, 0, 0, 0, 0, 0, 0, 0, /* cap, timeout */                   \
         1, 0, 0, 0,                                       /* attempt */                        \
         1, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0,               /* attempts: begun */                \
-        4, 0, 0, 0, 0, 0, 0, 0, 2, 1, 0, 0, 0, 'c'        /* ended, outcome, code */
+        4, 0, 0, 0, 0, 0, 0, 0, 2, 1, 0, 0, 0, 'c',       /* ended, outcome, code */           \
+        1, 0, 0, 0, 'c', 1, 0, 0, 0, 'k'                  /* correlation-id, trace-parent */
 
 START_TEST(effects_that_wait_sort_by_kind_and_time_and_have_these_bytes)
 {
@@ -221,13 +224,99 @@ START_TEST(timers_sort_by_clock_and_time_and_have_these_bytes)
         2, 0, 0, 0, 'r', '1',         /* ref */
         2,                            /* encoding */
         1, 0, 0, 0, 'k',              /* payload */
+        1,                            /* use */
+        1, 0, 0, 0, 'c',              /* correlation-id */
+        0, 0, 0, 0,                   /* trace-parent */
     };
     WitUniverseDbi37TimersDueKey key = {7, 0, WIT_UNIVERSE_TIMER_CLOCK_DUE, 0x102, {hash, 32}};
-    WitUniverseDbi37TimersDueValue value = {
-        {world, 2}, 5, {ref, 2}, WIT_UNIVERSE_ENCODING_RAW, {kind, 1}};
+    WitUniverseDbi37TimersDueValue value = {{world, 2}, 5,
+                                            {ref, 2},   WIT_UNIVERSE_ENCODING_RAW,
+                                            {kind, 1},  WIT_UNIVERSE_TIMER_USE_ASK,
+                                            {code, 1},  {NULL, 0}};
 
     GOLDEN(wit_universe_dbi37_timers_due_key, WitUniverseDbi37TimersDueKey, key, key_bytes);
     GOLDEN(wit_universe_dbi37_timers_due_value, WitUniverseDbi37TimersDueValue, value, value_bytes);
+}
+END_TEST
+
+/* sys/FabricSendParams@1 and sys/FabricSendReceipt@1. */
+START_TEST(messages_between_worlds_have_these_bytes)
+{
+    static const uint8_t params_bytes[] = {
+        1,  1, 8, 0, 0,          0,                                      /* dest-universe */
+        2,  0, 0, 0, 'w',        '1',                                    /* dest-world */
+        1,                                                               /* mode: inbox */
+        0,  0, 0, 0,                                                     /* schema */
+        1,  0, 0, 0, 'k',                                                /* inbox */
+        2,  2, 0, 0, 0,          'r', '1',                               /* encoding, payload */
+        1,  0, 0, 0, 1,          0,   0,   0, 'k', 2, 0, 0, 0, 'r', '1', /* headers */
+        1,  0, 0, 0, 'c',                                                /* correlation-id */
+        2,  0, 0, 0, 'r',        '1',                                    /* message-id */
+        1,  0, 0, 0, 'k',                                                /* create */
+        1,                                                               /* ask */
+        32, 0, 0, 0, HASH_BYTES,                                         /* answers */
+        2,  0, 0, 0, 'r',        '1',                                    /* ref */
+        2,  1, 0, 0, 0,          'c',                                    /* status, code */
+    };
+    static const uint8_t receipt_bytes[] = {
+        1,  1,                        /* status: already-enqueued */
+        32, 0, 0, 0, HASH_BYTES,      /* message-id */
+        2,  0, 0, 0, 'w',        '1', /* dest-world */
+        32, 0, 0, 0, SEQ_BYTES,       /* enqueued-seq */
+    };
+    WitUniverseHeader header = {{kind, 1}, {ref, 2}};
+    WitUniverseFabricSendParams params = {
+        .dest_universe = {true, 8},
+        .dest_world = {world, 2},
+        .mode = WIT_UNIVERSE_FABRIC_MODE_INBOX,
+        .inbox = {kind, 1},
+        .encoding = WIT_UNIVERSE_ENCODING_RAW,
+        .payload = {ref, 2},
+        .headers = {&header, 1},
+        .correlation_id = {code, 1},
+        .message_id = {ref, 2},
+        .create = {kind, 1},
+        .ask = true,
+        .answers = {hash, 32},
+        .ref = {ref, 2},
+        .status = WIT_UNIVERSE_RECEIPT_STATUS_ERROR,
+        .code = {code, 1},
+    };
+    WitUniverseFabricSendReceipt receipt = {
+        WIT_UNIVERSE_FABRIC_STATUS_ALREADY_ENQUEUED, {hash, 32}, {world, 2}, {seq, 32}};
+
+    GOLDEN(wit_universe_fabric_send_params, WitUniverseFabricSendParams, params, params_bytes);
+    GOLDEN(wit_universe_fabric_send_receipt, WitUniverseFabricSendReceipt, receipt, receipt_bytes);
+    params.dest_world.len = 0;
+    EXPECT_RC(wit_universe_fabric_send_params_validate(&params, NULL), SAP_INVALID);
+}
+END_TEST
+
+START_TEST(promises_and_ids_of_messages_have_these_bytes)
+{
+    static const uint8_t promise_key[] = {0, 0, 0, 7, HASH_BYTES, 0, 0};
+    static const uint8_t promise_bytes[] = {
+        1,  2, 0, 0, 0,          'w', '1',       /* world */
+        32, 0, 0, 0, HASH_BYTES,                 /* intent-hash */
+        6,  0, 0, 0, 0,          0,   0,   0,    /* deadline-ns */
+        5,  0, 0, 0, 0,          0,   0,   0,    /* height */
+        2,  0, 0, 0, 'r',        '1',            /* ref */
+        1,  0, 0, 0, 'c',        0,   0,   0, 0, /* correlation-id, trace-parent */
+    };
+    static const uint8_t id_key[] = {0, 0, 0, 7, 'w', '1', 0, 0, HASH_BYTES, 0, 0};
+    static const uint8_t id_bytes[] = {1, 32, 0, 0, 0, SEQ_BYTES, 6, 0, 0, 0, 0, 0, 0, 0};
+    WitUniverseDbi42PromisesKey promise = {7, {hash, 32}};
+    WitUniverseDbi42PromisesValue promise_value = {{world, 2}, {hash, 32}, 6,        5,
+                                                   {ref, 2},   {code, 1},  {NULL, 0}};
+    WitUniverseDbi29FabricDedupeKey id = {7, {world, 2}, {hash, 32}};
+    WitUniverseDbi29FabricDedupeValue id_value = {{seq, 32}, 6};
+
+    GOLDEN(wit_universe_dbi42_promises_key, WitUniverseDbi42PromisesKey, promise, promise_key);
+    GOLDEN(wit_universe_dbi42_promises_value, WitUniverseDbi42PromisesValue, promise_value,
+           promise_bytes);
+    GOLDEN(wit_universe_dbi29_fabric_dedupe_key, WitUniverseDbi29FabricDedupeKey, id, id_key);
+    GOLDEN(wit_universe_dbi29_fabric_dedupe_value, WitUniverseDbi29FabricDedupeValue, id_value,
+           id_bytes);
 }
 END_TEST
 
@@ -289,6 +378,8 @@ int main(void)
     tcase_add_test(test_case, claimed_effects_have_these_bytes);
     tcase_add_test(test_case, rows_that_say_where_an_intent_is_have_these_bytes);
     tcase_add_test(test_case, timers_sort_by_clock_and_time_and_have_these_bytes);
+    tcase_add_test(test_case, messages_between_worlds_have_these_bytes);
+    tcase_add_test(test_case, promises_and_ids_of_messages_have_these_bytes);
     tcase_add_test(test_case, nodes_that_serve_a_kind_have_these_bytes);
     tcase_add_test(test_case, random_rows_of_the_universe_come_back_and_edges_are_as_computed);
     suite_add_tcase(suite, test_case);
