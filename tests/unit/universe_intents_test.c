@@ -46,6 +46,31 @@ static int arm(SapWorld *world, const char *ref, uint64_t after_ns, const char *
     return sap_world_timer(world, &timer);
 }
 
+/* Two messages that have one id, and a question. */
+static int send_twice(SapWorld *world)
+{
+    SapSend send = {.size = sizeof send, .world = "v", .name = "hello", .message_id = "m1"};
+    send.ref = "m";
+    int rc = sap_world_send(world, &send);
+    send.ref = "n";
+    return rc == SAP_OK ? sap_world_send(world, &send) : rc;
+}
+
+static int ask_v(SapWorld *world, const char *name, uint64_t timeout_ns)
+{
+    SapAsk ask = {.size = sizeof ask, .world = "v", .name = name, .ref = "q", .create = "intents"};
+    ask.timeout_ns = timeout_ns;
+    return sap_world_ask(world, &ask);
+}
+
+static int note_message(SapWorld *world, const SapEvent *event)
+{
+    int rc = note(world, event->name);
+    return rc == SAP_OK && event->reply_to[0] != 0 && strcmp(event->name, "silence") != 0
+               ? sap_world_reply(world, event->reply_to, SAP_ENCODING_RAW, "yes", 3)
+               : rc;
+}
+
 /* The name of an event says what to ask for; answers are noted. */
 static int on_event(SapWorld *world, const SapEvent *event)
 {
@@ -53,9 +78,24 @@ static int on_event(SapWorld *world, const SapEvent *event)
     const void *text = "";
     size_t len = 0;
     if (event->kind == SAP_EVENT_RECEIPT || event->kind == SAP_EVENT_TIMER) {
+        SapSendReceipt receipt;
+        bool sent = sap_send_receipt_read(event, &receipt) == SAP_OK;
         (void)snprintf(line, sizeof line, "%s %d %s %.*s", event->ref, (int)event->status,
-                       event->code, (int)event->payload_len, (const char *)event->payload);
+                       event->code, sent ? 0 : (int)event->payload_len,
+                       (const char *)event->payload);
         return note(world, line);
+    }
+    if (event->from_world[0] != 0 && event->kind == SAP_EVENT_MESSAGE) {
+        return note_message(world, event);
+    }
+    if (strcmp(event->name, "send twice") == 0) {
+        return send_twice(world);
+    }
+    if (strcmp(event->name, "ask") == 0) {
+        return ask_v(world, "question", 0);
+    }
+    if (strcmp(event->name, "ask in vain") == 0) {
+        return ask_v(world, "silence", 1);
     }
     if (strcmp(event->name, "effect") == 0) {
         return ask_effect(world, "e", "1");
@@ -120,6 +160,7 @@ typedef enum Moment {
     AFTER_CLAIM, /* effects are claimed, nothing was called */
     AFTER_CALL,  /* it was called, and there is no receipt */
     WHILE_FIRING,
+    WHILE_DELIVERING,
 } Moment;
 
 typedef struct Death {
@@ -224,27 +265,38 @@ static void step_all(const Process *process)
     }
 }
 
-static void send_item(const Process *process, const char *name, const char *id)
+static void send_to(const Process *process, const char *world, const char *name, const char *id)
 {
     SapIngress item = {.size = sizeof item, .name = name, .id = id, .want_reply = id != NULL};
-    ck_assert_int_eq(sap_enqueue_ingress(process->universe, "w", &item, NULL), SAP_OK);
+    ck_assert_int_eq(sap_enqueue_ingress(process->universe, world, &item, NULL), SAP_OK);
 }
 
-/* What has come back so far. */
-static void read_text(const Process *process, uint32_t number, char text[TEXT])
+static void send_item(const Process *process, const char *name, const char *id)
+{
+    send_to(process, "w", name, id);
+}
+
+/* What has come back so far, or what another world has got. */
+static void read_text_of(const Process *process, const char *world, uint32_t number,
+                         char text[TEXT])
 {
     char id[16];
     SapReply *reply = NULL;
     (void)snprintf(id, sizeof id, "what %" PRIu32, number);
-    send_item(process, "what", id);
+    send_to(process, world, "what", id);
     for (int i = 0; i < MOST_ROUNDS && reply == NULL; i++) {
         bool busy = false;
         expect_step(process, SAP_ROLE_WORLDS, &busy);
-        (void)sap_world_reply_wait(process->universe, "w", id, 0, &reply);
+        (void)sap_world_reply_wait(process->universe, world, id, 0, &reply);
     }
     EXPECT(reply != NULL, "no reply");
     (void)snprintf(text, TEXT, "%s", reply->payload);
     sap_reply_free(reply);
+}
+
+static void read_text(const Process *process, uint32_t number, char text[TEXT])
+{
+    read_text_of(process, "w", number, text);
 }
 
 /* Steps everything until this has come back, and a little longer. */
@@ -412,14 +464,24 @@ END_TEST
 
 /* ---- Deaths ---------------------------------------------------------------------------------- */
 
+/* What the world asks for, the role in which its process dies, and what comes of it. */
+typedef struct Deadly {
+    const char *event;
+    Moment moment;
+    SapRole role;
+    const char *text;
+    const char *other; /* that the world v has got; NULL: there is no such world */
+    const char *name;  /* for the report */
+} Deadly;
+
 /* One death while the world waits. False: the moment has no such call. */
-static bool die_at(const StoreBed *bed, Moment moment, uint32_t nth)
+static bool die_at(const StoreBed *bed, const Deadly *deadly, uint32_t nth)
 {
     char url[SUITE_URL_MAX];
-    Death death = {.moment = moment, .nth = nth};
+    char other[TEXT];
+    Death death = {.moment = deadly->moment, .nth = nth};
     Death nobody = {.nth = 0};
     SapStore *anchor = NULL;
-    bool timer = moment == WHILE_FIRING;
     store_suite_next_url(bed, url, sizeof url);
     SapStoreOptions options = store_options(&nobody);
     store_suite_make(bed, url, &options);
@@ -430,21 +492,29 @@ static bool die_at(const StoreBed *bed, Moment moment, uint32_t nth)
     bool busy = true;
     ck_assert_int_eq(sap_world_create(first.universe, "w", "intents", SAP_ENCODING_JSON, NULL, 0),
                      SAP_OK);
-    send_item(&first, timer ? "timer" : "effect", NULL);
+    if (deadly->other != NULL) {
+        ck_assert_int_eq(
+            sap_world_create(first.universe, "v", "intents", SAP_ENCODING_JSON, NULL, 0), SAP_OK);
+    }
+    send_item(&first, deadly->event, NULL);
     while (busy) {
         expect_step(&first, SAP_ROLE_WORLDS, &busy);
     }
     death.watching = true;
     for (int i = 0; i < 4 && !death.died; i++) {
-        expect_step(&first, timer ? SAP_ROLE_TIMERS : SAP_ROLE_EFFECTS, &busy);
+        expect_step(&first, deadly->role, &busy);
     }
     end(&first);
     /* The same name: its new session ends the old one, and with it the claims. */
     nobody.outside = death.outside;
     Process second = start(url, &nobody);
-    expect_text(&second, timer ? "t 0  1;" : "e 1  1;");
+    expect_text(&second, deadly->text);
     expect_outstanding(&second, 0);
-    EXPECT(timer || nobody.outside.calls >= 1, "it was not called");
+    if (deadly->other != NULL) {
+        read_text_of(&second, "v", UINT32_MAX, other);
+        EXPECT(strcmp(other, deadly->other) == 0, "v has got '%s'", other);
+    }
+    EXPECT(strcmp(deadly->event, "effect") != 0 || nobody.outside.calls >= 1, "it was not called");
     EXPECT(nobody.outside.calls <= 2, "it was called %" PRIu32 " times", nobody.outside.calls);
     EXPECT(!nobody.outside.other_key, "attempts with two keys");
     end(&second);
@@ -454,40 +524,75 @@ static bool die_at(const StoreBed *bed, Moment moment, uint32_t nth)
     return death.died;
 }
 
-static void die_everywhere(int bed, Moment moment, const char *name)
+static void die_everywhere(int bed, const Deadly *deadly)
 {
     uint32_t nth = 1;
     if (bed >= beds.count) {
         return;
     }
     for (;; nth++) {
-        expect_context("%s, %s, call %" PRIu32, beds.all[bed].name, name, nth);
-        if (!die_at(&beds.all[bed], moment, nth)) {
+        expect_context("%s, %s, call %" PRIu32, beds.all[bed].name, deadly->name, nth);
+        if (!die_at(&beds.all[bed], deadly, nth)) {
             break;
         }
         EXPECT(nth < MOST_CALLS, "there is no end of calls");
     }
     EXPECT(nth > 1, "the moment has no call");
-    printf("universe_intents: %s: %" PRIu32 " deaths %s\n", beds.all[bed].name, nth - 1, name);
+    printf("universe_intents: %s: %" PRIu32 " deaths %s\n", beds.all[bed].name, nth - 1,
+           deadly->name);
 }
 
 START_TEST(crash_matrix_4_after_effect_claim_before_external_call)
 {
-    die_everywhere(_i, AFTER_CLAIM, "after the claim, before the call");
+    static const Deadly deadly = {"effect",  AFTER_CLAIM, SAP_ROLE_EFFECTS,
+                                  "e 1  1;", NULL,        "after the claim, before the call"};
+    die_everywhere(_i, &deadly);
 }
 END_TEST
 
 /* The seed's deterministic test 2 too: attempts are made again, and one receipt comes back. */
 START_TEST(crash_matrix_5_after_external_call_before_receipt_enqueue)
 {
-    die_everywhere(_i, AFTER_CALL, "after the call, before the receipt");
+    static const Deadly deadly = {"effect",  AFTER_CALL, SAP_ROLE_EFFECTS,
+                                  "e 1  1;", NULL,       "after the call, before the receipt"};
+    die_everywhere(_i, &deadly);
 }
 END_TEST
 
 /* The seed's deterministic test 3 too: a timer that was armed before the crash fires after it. */
 START_TEST(crash_matrix_6_after_timer_claim_before_fire_enqueue)
 {
-    die_everywhere(_i, WHILE_FIRING, "while a timer fires");
+    static const Deadly deadly = {"timer",   WHILE_FIRING, SAP_ROLE_TIMERS,
+                                  "t 0  1;", NULL,         "while a timer fires"};
+    die_everywhere(_i, &deadly);
+}
+END_TEST
+
+/* The seed's deterministic test 4: whoever dies while messages with one id are claimed and delivered, the
+ * destination gets one of them, and each has its receipt. */
+START_TEST(seed_deterministic_4_fabric_dedupe_after_crashes)
+{
+    static const Deadly deadly = {"send twice",     WHILE_DELIVERING,
+                                  SAP_ROLE_EFFECTS, "m 1  ;n 1  ;",
+                                  "hello;",         "while messages with one id are delivered"};
+    die_everywhere(_i, &deadly);
+}
+END_TEST
+
+START_TEST(crash_matrix_4_and_5_of_a_question_and_its_reply)
+{
+    static const Deadly deadly = {"ask",       WHILE_DELIVERING, SAP_ROLE_EFFECTS,
+                                  "q 1  yes;", "question;",      "while a question is delivered"};
+    die_everywhere(_i, &deadly);
+}
+END_TEST
+
+START_TEST(crash_matrix_6_of_a_question_that_times_out)
+{
+    static const Deadly deadly = {
+        "ask in vain",       WHILE_FIRING, SAP_ROLE_TIMERS,
+        "q 3 timeout null;", NULL,         "while the time of a question ends"};
+    die_everywhere(_i, &deadly);
 }
 END_TEST
 
@@ -517,6 +622,9 @@ int main(void)
                         STORE_BED_MAX);
     tcase_add_loop_test(tcase, crash_matrix_6_after_timer_claim_before_fire_enqueue, 0,
                         STORE_BED_MAX);
+    tcase_add_loop_test(tcase, seed_deterministic_4_fabric_dedupe_after_crashes, 0, STORE_BED_MAX);
+    tcase_add_loop_test(tcase, crash_matrix_4_and_5_of_a_question_and_its_reply, 0, STORE_BED_MAX);
+    tcase_add_loop_test(tcase, crash_matrix_6_of_a_question_that_times_out, 0, STORE_BED_MAX);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }
