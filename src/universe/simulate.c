@@ -12,6 +12,7 @@
 #include "universe/cycle.h"
 #include "universe/modules.h"
 #include "universe/simulate_marks.h"
+#include "universe/simulate_talk.h"
 
 enum {
     NODES = 3,
@@ -21,7 +22,8 @@ enum {
     SETTLE_STEPS = 20000,
 };
 
-static const char *const world_names[WORLDS] = {"alpha", "beta"};
+/* The last one is made by those who send to it, and nobody else has to do with it. */
+static const char *const world_names[WORLDS + 1] = {"alpha", "beta", "gamma"};
 
 /* A world whose handler fails too often is paused, or goes on without the item. */
 static const char *const module_names[WORLDS] = {"simulated-halt", "simulated-skip"};
@@ -47,6 +49,7 @@ typedef struct Outside {
     uint64_t epoch[WORLDS]; /* the greatest seen */
     LeaseRow held[WORLDS];  /* the last lease that was seen with a holder */
     UniverseCounts counts;
+    TalkOutside talk;
 } Outside;
 
 enum { SLOW_JOBS = 4 }; /* one in so many looks finds that a job has ended */
@@ -104,36 +107,6 @@ static int tolerate(int rc)
     return rc == SAP_EXISTS || rc == SAP_NOTFOUND ? SAP_OK : rc;
 }
 
-/* Asks for effects and timers, replaces and cancels some. */
-static int ask(SapWorld *world, uint32_t number)
-{
-    char ref[16];
-    int rc = SAP_OK;
-    (void)snprintf(ref, sizeof ref, "e%u", (unsigned)(number % 5));
-    if (number % 4 == 1) {
-        SapEffect effect = {.size = sizeof effect,
-                            .kind = "echo",
-                            .ref = number % 20 == 1 ? NULL : ref,
-                            .encoding = SAP_ENCODING_RAW,
-                            .params = &number,
-                            .params_len = sizeof number};
-        rc = tolerate(sap_world_effect(world, &effect));
-    }
-    if (rc == SAP_OK && number % 6 == 2) {
-        rc = tolerate(sap_world_cancel(world, ref));
-    }
-    (void)snprintf(ref, sizeof ref, "t%u", (unsigned)(number % 3));
-    if (rc == SAP_OK && number % 4 == 3) {
-        SapTimer timer = {.size = sizeof timer, .ref = ref};
-        timer.after_ns = UINT64_C(300000000) * (number % 7);
-        rc = tolerate(sap_world_timer(world, &timer));
-    }
-    if (rc == SAP_OK && number % 10 == 8) {
-        rc = tolerate(sap_world_cancel(world, ref));
-    }
-    return rc;
-}
-
 /* An effect has a receipt, or a timer has fired. */
 static int take_answer(SapWorld *world, const SapEvent *event)
 {
@@ -163,6 +136,9 @@ static int handle(SapWorld *world, const SapEvent *event)
     if (event->kind == SAP_EVENT_RECEIPT || event->kind == SAP_EVENT_TIMER) {
         return take_answer(world, event);
     }
+    if (talk_is_from_world(event)) {
+        return talk_take(world, event);
+    }
     uint32_t number = load_u32be(event->payload);
     MessageMode mode = mode_of(number);
     if (mode == MODE_REJECT) {
@@ -183,7 +159,7 @@ static int handle(SapWorld *world, const SapEvent *event)
         rc = sap_world_del(world, key, 4);
         rc = rc == SAP_NOTFOUND ? SAP_OK : rc;
     }
-    rc = rc == SAP_OK ? ask(world, number) : rc;
+    rc = rc == SAP_OK ? talk_act(world, number) : rc;
     rc = rc == SAP_OK ? marks_act(world, number) : rc;
     if (rc == SAP_OK && mode == MODE_REPLY && event->reply_to[0] != 0) {
         rc = sap_world_reply(world, event->reply_to, SAP_ENCODING_RAW, key, 4);
@@ -504,6 +480,18 @@ static int step_keeper(void *ctx, uint64_t now_ns)
     return code_of_step(rc);
 }
 
+/* Somebody outside resolves promises. */
+static int step_resolver(void *ctx, uint64_t now_ns)
+{
+    Party *self = (Party *)ctx;
+    (void)now_ns;
+    if (draw(self, 4) != 0) {
+        return SAP_OK;
+    }
+    return code_of_step(talk_resolve(&self->outside->talk, self->universe, self->process.simulator,
+                                     draw(self, UINT8_MAX)));
+}
+
 static void free_party(Party *self)
 {
     /* As if it had died: nothing is given back. */
@@ -549,7 +537,7 @@ static int start_party(void *ctx, const SimulatorProcess *process, SimulatorRole
     }
     *roles_out = (SimulatorRoles){
         .state = self,
-        .count = 9,
+        .count = 10,
         .roles = {{"renewer", step_renewer, self},
                   {"worker", step_worker, self},
                   {"orchestrator", step_orchestrator, self},
@@ -558,7 +546,8 @@ static int start_party(void *ctx, const SimulatorProcess *process, SimulatorRole
                   {"effects", step_effects, self},
                   {"producer", step_producer, self},
                   {"operator", step_operator, self},
-                  {"keeper", step_keeper, self}},
+                  {"keeper", step_keeper, self},
+                  {"resolver", step_resolver, self}},
     };
     return SAP_OK;
 }
@@ -700,7 +689,7 @@ static void see_item(Outside *outside, const WitUniverseInboxItem *item)
 {
     outside->counts.answers +=
         item->kind == WIT_UNIVERSE_ITEM_KIND_RECEIPT || item->kind == WIT_UNIVERSE_ITEM_KIND_TIMER;
-    if (item->kind == WIT_UNIVERSE_ITEM_KIND_MESSAGE) {
+    if (item->kind == WIT_UNIVERSE_ITEM_KIND_MESSAGE && item->from_world.len == 0) {
         outside->messages[load_u32be(item->payload.data)].seen++;
     }
 }
@@ -852,8 +841,8 @@ static int see_outstanding(void *ctx, const uint8_t hash[UNIVERSE_DIGEST],
 
 /* Effects and timers that are not over. */
 static const uint32_t queue_tables[] = {WIT_DBI_EFFECTS_PENDING, WIT_DBI_EFFECTS_INFLIGHT,
-                                        WIT_DBI_EFFECTS_DEDUPE, WIT_DBI_TIMERS_DUE,
-                                        WIT_DBI_TIMERS_DEDUPE};
+                                        WIT_DBI_EFFECTS_DEDUPE,  WIT_DBI_TIMERS_DUE,
+                                        WIT_DBI_TIMERS_DEDUPE,   WIT_DBI_PROMISES};
 
 static bool table_is_empty(SapStoreTxn *txn, uint32_t table)
 {
@@ -912,7 +901,7 @@ static void check_end(void *ctx, Simulator *simulator, SapStoreTxn *txn)
 {
     Outside *outside = (Outside *)ctx;
     check_commit(ctx, simulator, txn);
-    for (uint32_t i = 0; i < WORLDS; i++) {
+    for (uint32_t i = 0; i < WORLDS + 1; i++) {
         Reading reading = {
             .outside = outside, .simulator = simulator, .world = i, .name = name_of(i)};
         if (state_open(&reading.state) != SAP_OK || state_begin(reading.state) != SAP_OK) {
@@ -937,6 +926,7 @@ static void check_end(void *ctx, Simulator *simulator, SapStoreTxn *txn)
         simulator_violation(simulator, "%" PRIu64 " steps were reported, and %" PRIu64 " are there",
                             outside->counts.reported, outside->counts.entries);
     }
+    talk_check_end(&outside->talk, simulator, txn, UNIVERSE, world_names, WORLDS + 1);
     check_queues(simulator, txn);
     if (outside->counts.entries == 0) {
         simulator_violation(simulator, "nothing has happened");
@@ -955,6 +945,7 @@ int universe_simulate(uint64_t seed, uint32_t steps, void (*print)(void *ctx, co
         return SAP_NOMEM;
     }
     int rc = SAP_OK;
+    outside->talk.counts = &outside->counts;
     for (int i = 0; i < WORLDS; i++) {
         rc = universe_name_set(&name, module_names[i]);
         SAP_ASSERT(rc == SAP_OK);

@@ -11,7 +11,8 @@
  *                        nothing waits for an active world; heights have no gap and the digest is that of
  *                        the entries; no effect and no timer is left, and no active world waits for
  *                        one; running the handlers again gives the same entries, byte for byte;
- *                        every step that a worker reported is there; something has happened */
+ *                        every step that a worker reported is there; what worlds said to each other is as
+ *                        simulate_talk.h says; something has happened */
 #ifndef SAPLING_UNIVERSE_SIMULATE_H
 #define SAPLING_UNIVERSE_SIMULATE_H
 
@@ -37,7 +38,20 @@
     X(entries, "entries in the journals at the end")                \
     X(rejected, "of them those of rejected items")                  \
     X(done, "of them those with which worlds finished")             \
-    X(dead_letters, "dead letters at the end")
+    X(dead_letters, "dead letters at the end")                      \
+    X(said, "messages sent by worlds")                              \
+    X(heard, "of them those that were delivered")                   \
+    X(repeated, "of them those whose id another message had")       \
+    X(unheard, "of them those that were refused")                   \
+    X(asked, "questions asked by worlds")                           \
+    X(replied, "of them those that had a reply")                    \
+    X(unasked, "of them those that were refused")                   \
+    X(timed_out, "of them those that timed out")                    \
+    X(taken_back, "messages and questions that were cancelled")     \
+    X(founded, "worlds created by messages")                        \
+    X(promised, "promises made")                                    \
+    X(kept, "of them those that were resolved")                     \
+    X(broken, "of them those that timed out")
 
 typedef struct UniverseCounts {
 #define COUNT_FIELD(name, what) uint64_t name;

@@ -519,7 +519,8 @@ typedef struct Drain {
     const uint8_t (*expiry_seqs)[UNIVERSE_SEQ]; /* one for each item */
     bool last;                                  /* finds the inbox empty, and says so in meta */
     bool empty;
-    bool deleted; /* and not done */
+    bool deleted;     /* and not done */
+    bool was_deleted; /* in the transactions before the last */
     uint32_t drained;
 } Drain;
 
@@ -604,6 +605,8 @@ static int drain_body(SapStoreTxn *store_txn, void *ctx)
     drain->deleted = meta.status == WIT_UNIVERSE_WORLD_STATUS_DELETED;
     bool ends = drain->deleted || meta.status == WIT_UNIVERSE_WORLD_STATUS_DONE;
     rc = ends ? drain_items(drain, &txn) : SAP_ERROR;
+    /* A done world that was deleted since has more to lose than was looked for. */
+    drain->empty = drain->empty && (!drain->last || drain->deleted == drain->was_deleted);
     if (rc == SAP_OK && drain->last && drain->empty && !meta.drained) {
         meta.drained = true;
         rc = meta_row_put(&txn, &guards[1].key, &meta);
@@ -756,6 +759,7 @@ int world_drain_some(SapUniverse *universe, const UniverseName *world, uint32_t 
     }
     if (rc == SAP_OK && drain.empty && unmarked) {
         drain.last = true;
+        drain.was_deleted = drain.deleted;
         rc = sap_store_run(universe->store, SAP_STORE_GUARDED, drain_body, &drain, NULL);
     }
     mem_free(MEM_UNIVERSE, seqs, seqs_size);
