@@ -17,7 +17,11 @@
 
 /* ---- What handlers do ------------------------------------------------------------------------ */
 
-enum { ASKED_KEY = 5, SAID = 10 };
+enum {
+    ASKED_KEY = 5,
+    SAID = 10,
+    ASK_S = 4000, /* worlds stand still for long between the faults of a run and its end */
+};
 
 /* The payload of what a world says: its first letter, the height of its step, and what is done about it. */
 static void write_said(SapWorld *world, uint8_t what, uint8_t said[SAID])
@@ -93,6 +97,7 @@ static int say(SapWorld *world, uint32_t number)
 
 static int ask(SapWorld *world, uint32_t number)
 {
+    uint8_t what = (uint8_t)(number / 4 % 7);
     uint8_t said[SAID];
     char ref[16];
     SapAsk asked = {
@@ -103,9 +108,9 @@ static int ask(SapWorld *world, uint32_t number)
         .encoding = SAP_ENCODING_RAW,
         .payload = said,
         .payload_len = sizeof said,
-        .timeout_ns = SECOND_NS * (number % 8 == 6 ? 5 : 60 + number * 137 % 900),
+        .timeout_ns = SECOND_NS * (what == 1 ? 5 : ASK_S),
     };
-    write_said(world, (uint8_t)(number / 4 % 7), said);
+    write_said(world, what, said);
     (void)snprintf(ref, sizeof ref, "q%u", (unsigned)(number % 4));
     return bear(sap_world_ask(world, &asked));
 }
