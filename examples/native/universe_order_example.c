@@ -1,5 +1,6 @@
-/* universe_order_example.c - an order as a world: it charges a card, waits, and replies. The bank fails once;
- * whatever fails or crashes, the card is charged once and the customer gets one reply.
+/* universe_order_example.c - an order as a world: it charges a card, waits, asks the world that keeps the stock,
+ * and replies. The bank fails once; whatever fails or crashes, the card is charged once, the stock is asked once,
+ * and the customer gets one reply.
  *
  * Build: cc universe_order_example.c $(pkg-config --cflags --libs sapling-runtime) */
 #define _POSIX_C_SOURCE 200809L
@@ -69,13 +70,31 @@ static int on_charged(SapWorld *world, const SapEvent *event)
     return rc == SAP_OK ? sap_world_timer(world, &packing) : rc;
 }
 
-/* 3. It is packed.
- *
- * Here the order may ask another world, such as the one that keeps the stock: the reply is an event of this
- * world, and the customer is told in the step that gets it. This example goes on at once. */
+/* 3. It is packed: ask the world that keeps the stock, which is created by the first one that asks. */
 static int on_packed(SapWorld *world)
 {
-    return reply_to_customer(world, "charged, packed and on its way");
+    SapAsk take = {.size = sizeof take,
+                   .world = "stock-1",
+                   .name = "take",
+                   .ref = "stock",
+                   .payload = "{\"pieces\":1}",
+                   .payload_len = 12,
+                   .create = "stock",
+                   .timeout_ns = 10000 * MS};
+    return sap_world_ask(world, &take);
+}
+
+/* 4. The stock has replied; or it has not in 10 s, or could not be asked. */
+static int on_stock(SapWorld *world, const SapEvent *event)
+{
+    char text[128];
+    if (event->status != SAP_RECEIPT_OK) {
+        snprintf(text, sizeof text, "charged, but the stock says: %s", event->code);
+        return reply_to_customer(world, text);
+    }
+    snprintf(text, sizeof text, "charged, packed and on its way; %.*s left",
+             (int)event->payload_len, (const char *)event->payload);
+    return reply_to_customer(world, text);
 }
 
 static int on_event(SapWorld *world, const SapEvent *event)
@@ -84,7 +103,7 @@ static int on_event(SapWorld *world, const SapEvent *event)
     case SAP_EVENT_MESSAGE:
         return on_order(world, event);
     case SAP_EVENT_RECEIPT:
-        return on_charged(world, event);
+        return strcmp(event->ref, "stock") == 0 ? on_stock(world, event) : on_charged(world, event);
     case SAP_EVENT_TIMER:
         return strcmp(event->ref, "packing") == 0
                    ? on_packed(world)
@@ -95,6 +114,30 @@ static int on_event(SapWorld *world, const SapEvent *event)
 }
 
 SAP_WORLD_MODULE("order", on_event);
+
+/* ---- The stock: a world that others ask ------------------------------------------------------ */
+
+static int on_stock_event(SapWorld *world, const SapEvent *event)
+{
+    const void *val = "7";
+    size_t len = 1;
+    char text[24];
+    if (event->kind != SAP_EVENT_MESSAGE) {
+        return SAP_OK; /* it was created */
+    }
+    int rc = sap_world_get(world, "left", 4, &val, &len, NULL);
+    if (rc != SAP_OK && rc != SAP_NOTFOUND) {
+        return rc;
+    }
+    snprintf(text, sizeof text, "%.*s", (int)len, (const char *)val);
+    int left = snprintf(text, sizeof text, "%ld", strtol(text, NULL, 10) - 1);
+    rc = sap_world_put(world, "left", 4, SAP_ENCODING_JSON, text, (size_t)left);
+    return rc == SAP_OK
+               ? sap_world_reply(world, event->reply_to, SAP_ENCODING_JSON, text, (size_t)left)
+               : rc;
+}
+
+SAP_WORLD_MODULE("stock", on_stock_event);
 
 /* ---- The outside: a bank that charges once for each key -------------------------------------- */
 
@@ -165,7 +208,8 @@ int main(void)
 
     must(sap_worker_close(worker), "close of the worker");
     must(sap_world_info(universe, "order-1", &info), "info");
-    printf("%llu steps: created, ordered, charged, packed\n", (unsigned long long)info.height);
+    printf("%llu steps: created, ordered, charged, packed, on its way\n",
+           (unsigned long long)info.height);
     must(sap_universe_close(universe), "close");
     return 0;
 }
