@@ -299,6 +299,7 @@ typedef struct SapSend {
  *   no_such_world, destination_done, destination_deleted   it takes nothing any more
  *   destination_full      10,000 messages waited for it whenever it was tried
  *   destination_drains    it is to be created again, and is not yet emptied
+ *   invalid_payload       not what the module of the destination declares
  *
  * A paused world takes messages. SAP_EXISTS, SAP_FULL: as of sap_world_effect(). SAP_INVALID: a name, text or
  * payload is invalid. */

@@ -128,6 +128,7 @@ typedef struct FabricServer {
     Producer *producer;
     const Random *random;
     const Clock *clock;
+    SapUniverse *owner; /* of the number below, for what its modules declare */
     uint32_t universe;
     DepthGate *depth;
     uint32_t limit; /* messages that wait for a world */

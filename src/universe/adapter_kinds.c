@@ -3,6 +3,7 @@
 
 #include "common/mem.h"
 #include "universe/adapter.h"
+#include "universe/schemas.h"
 
 /* ---- Functions of the program ---------------------------------------------------------------- */
 
@@ -73,6 +74,31 @@ static void set_result(EffectResult *result, EffectVerdict verdict, const char *
     (void)snprintf(result->code, sizeof result->code, "%s", code);
 }
 
+/* Whether the payload is what the module of the destination declares. */
+static int look_at_payload(const FabricServer *server, FabricDelivery *delivery,
+                           EffectResult *result)
+{
+    const WitUniverseFabricSendParams *params = &delivery->params;
+    const CodecBytes *name =
+        params->mode == WIT_UNIVERSE_FABRIC_MODE_TYPED_EVENT ? &params->schema : &params->inbox;
+    SchemaItem item = {.name = {name->data, name->len},
+                       .encoding = (SapEncoding)params->encoding,
+                       .payload = {params->payload.data, params->payload.len}};
+    char why[JSON_SCHEMA_WHY];
+    int rc = fabric_is_reply(delivery)
+                 ? SAP_OK
+                 : schemas_check_world(server->owner, &delivery->to, &item, why);
+    if (rc != SAP_INVALID) {
+        return rc;
+    }
+    rc = fabric_receipt_of_error(delivery);
+    if (rc == SAP_OK) {
+        set_result(result, EFFECT_ERROR, "invalid_payload");
+        rc = buf_append(&result->payload, delivery->receipt.data, delivery->receipt.len);
+    }
+    return rc;
+}
+
 /* Nobody wants a reply in vain, so that replies are never refused for the depth of an inbox. */
 static int look_at_depth(const FabricServer *server, FabricDelivery *delivery, EffectResult *result)
 {
@@ -103,7 +129,10 @@ static int prepare_message(void *ctx, const EffectCall *call, EffectResult *resu
         return SAP_OK;
     }
     set_result(result, EFFECT_OK, "");
-    rc = rc == SAP_OK ? look_at_depth(server, delivery, result) : rc;
+    rc = rc == SAP_OK ? look_at_payload(server, delivery, result) : rc;
+    if (rc == SAP_OK && result->verdict == EFFECT_OK) {
+        rc = look_at_depth(server, delivery, result);
+    }
     if (rc != SAP_OK || result->verdict != EFFECT_OK) {
         fabric_delivery_free(delivery);
         return rc;

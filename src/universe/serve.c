@@ -354,6 +354,7 @@ static int add_fabric(SapWorker *worker)
             .producer = &universe->producer,
             .random = universe->random,
             .clock = universe->clock,
+            .owner = universe,
             .universe = universe->number,
             .depth = &universe->depth,
             .limit = universe->max_inbox,
