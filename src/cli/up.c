@@ -2,7 +2,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -15,7 +17,10 @@
 #include "sapling/error.h"
 #include "sapling/version.h"
 
-enum { CHECK_NS = 1000000000, TIME_TEXT = 32 };
+enum { CHECK_NS = 1000000000, TIME_TEXT = 32, TOLD_FD = 3 };
+
+/* In the environment of a node that `up --detach` has started, which tells it by TOLD_FD that it is up. */
+#define DETACHED "SAPLING_DETACHED"
 
 #define EXAMPLE "examples/worlds/hello.py" /* in the source tree */
 
@@ -234,20 +239,18 @@ static void leave_terminal(const Up *up)
 /* In the child: tells the parent that the node is up, by a byte. */
 static int run_detached(Up *up, int told)
 {
-    (void)setsid();
-    interrupt_install(up->call->ui->json);
     int code = start_up(up, true);
-    if (code == EXIT_DONE) {
-        char byte = 1;
-        ssize_t written = write(told, &byte, 1);
-        (void)written;
-        leave_terminal(up);
-        (void)close(told);
-        code = stay_up(up);
-        end_up(up, code == EXIT_DONE);
+    if (code != EXIT_DONE) {
+        end_up(up, true);
         return code;
     }
-    end_up(up, true);
+    char byte = 1;
+    ssize_t written = write(told, &byte, 1);
+    (void)written;
+    leave_terminal(up);
+    (void)close(told);
+    code = stay_up(up);
+    end_up(up, code == EXIT_DONE);
     return code;
 }
 
@@ -270,29 +273,65 @@ static int await_child(const Up *up, pid_t pid, int told)
                          "the node ended by signal %d while it started", WTERMSIG(status));
 }
 
-static int detach(Up *up)
+/* The words of this call, as texts that follow one another. */
+static int read_own_words(Buf *text, Buf *words)
+{
+    char part[4096];
+    size_t len = 0;
+    char *end = NULL;
+    FILE *file = fd_open_stream("/proc/self/cmdline");
+    int rc = file != NULL ? SAP_OK : SAP_IO;
+    while (rc == SAP_OK && (len = fread(part, 1, sizeof part, file)) > 0) {
+        rc = buf_append(text, part, len);
+    }
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    for (size_t at = 0; rc == SAP_OK && at < text->len; at += strlen((char *)text->data + at) + 1) {
+        char *word = (char *)text->data + at;
+        rc = buf_append(words, &word, sizeof word);
+    }
+    return rc == SAP_OK ? buf_append(words, &end, sizeof end) : rc;
+}
+
+/* This program again, in a session of its own: a copy by fork() would not have the thread that waits for
+ * signals, and the locks that it holds. */
+static int spawn_self(int told, pid_t *pid_out)
+{
+    Buf text = {0};
+    Buf words = {0};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    int rc = read_own_words(&text, &words);
+    if (rc == SAP_OK && setenv(DETACHED, "1", 1) == 0 &&
+        posix_spawn_file_actions_init(&actions) == 0) {
+        (void)posix_spawnattr_init(&attributes);
+        (void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
+        (void)posix_spawn_file_actions_adddup2(&actions, told, TOLD_FD);
+        errno = posix_spawn(pid_out, "/proc/self/exe", &actions, &attributes,
+                            (char **)(void *)words.data, environ);
+        rc = errno == 0 ? SAP_OK : SAP_IO;
+        (void)posix_spawnattr_destroy(&attributes);
+        (void)posix_spawn_file_actions_destroy(&actions);
+    }
+    buf_release(&text);
+    buf_release(&words);
+    return rc;
+}
+
+static int detach(const Up *up)
 {
     int told[2];
+    pid_t pid = 0;
     if (!fd_pipe(told)) {
         return ui_fail(up->call->ui, EXIT_FAILED, NULL, "cannot make a pipe: %s", strerror(errno));
     }
-    pid_t pid = fork();
-    if (pid < 0) {
-        (void)close(told[0]);
-        (void)close(told[1]);
-        return ui_fail(up->call->ui, EXIT_FAILED, NULL, "cannot start a process: %s",
-                       strerror(errno));
-    }
-    if (pid == 0) {
-        (void)close(told[0]);
-        int code = run_detached(up, told[1]);
-        (void)fflush(NULL);
-        _exit(code);
-    }
+    int rc = spawn_self(told[1], &pid);
     (void)close(told[1]);
-    int code = await_child(up, pid, told[0]);
+    int code = rc == SAP_OK ? await_child(up, pid, told[0])
+                            : ui_fail(up->call->ui, EXIT_FAILED, NULL, "cannot start a process: %s",
+                                      strerror(errno));
     (void)close(told[0]);
-    config_free(up->config);
     return code;
 }
 
@@ -305,7 +344,13 @@ int up_verb(const Call *call)
     }
     interrupt_hold();
     if (call_has(call, OPTION_DETACH)) {
-        return detach(&up);
+        bool detached = getenv(DETACHED) != NULL;
+        (void)unsetenv(DETACHED);
+        code = detached ? run_detached(&up, TOLD_FD) : detach(&up);
+        if (!detached) {
+            config_free(up.config);
+        }
+        return code;
     }
     code = start_up(&up, false);
     if (code != EXIT_DONE) {

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/assert.h"
@@ -19,7 +20,13 @@
 
 #define FORMAT_WORDS "sapling data "
 
-enum { SMALL_FILE = 4096, NAME_RANDOM = 3, HOST_PART = 64 };
+enum {
+    SMALL_FILE = 4096,
+    NAME_RANDOM = 3,
+    HOST_PART = 64,
+    ENDING_LOOKS = 150, /* at the lock of a process that has been killed: 3 s in all */
+    ENDING_LOOK_NS = 20000000,
+};
 
 struct DataDir {
     char path[DATA_PATH_MAX];
@@ -242,17 +249,51 @@ static int check_format(DataDir *dir, NodeError *error)
 
 /* ---- The lock -------------------------------------------------------------------------------- */
 
-/* Of another process; by the system, or by what the file says. */
-static int fail_locked(int fd, const char *path, NodeError *error)
+/* Who has the lock: by the system, or by what the file says; 0: nobody can say. */
+static long long read_holder(int fd)
 {
     struct flock found = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     char text[32] = "";
-    long long pid = 0;
     if (fcntl(fd, F_GETLK, &found) == 0 && found.l_type != F_UNLCK && found.l_pid > 0) {
-        pid = found.l_pid;
-    } else if (pread(fd, text, sizeof text - 1, 0) > 0) {
-        pid = strtoll(text, NULL, 10);
+        return found.l_pid;
     }
+    return pread(fd, text, sizeof text - 1, 0) > 0 ? strtoll(text, NULL, 10) : 0;
+}
+
+/* Whether the process has been killed: what it had open is closed in a moment. */
+static bool is_ending(long long pid)
+{
+    char path[64];
+    char text[512] = "";
+    (void)snprintf(path, sizeof path, "/proc/%lld/stat", pid);
+    FILE *file = fd_open_stream(path);
+    size_t len = file != NULL ? fread(text, 1, sizeof text - 1, file) : 0;
+    const char *state = strrchr(text, ')');
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    return len == 0 || state == NULL || state[1] == '\0' || strchr("ZX", state[2]) != NULL;
+}
+
+static int take_lock(int fd)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    const struct timespec pause = {.tv_nsec = ENDING_LOOK_NS};
+    int rc = fcntl(fd, F_SETLK, &lock);
+    for (int i = 0; i < ENDING_LOOKS && rc != 0 && (errno == EACCES || errno == EAGAIN); i++) {
+        if (!is_ending(read_holder(fd))) {
+            errno = EAGAIN;
+            return -1;
+        }
+        (void)nanosleep(&pause, NULL);
+        rc = fcntl(fd, F_SETLK, &lock);
+    }
+    return rc;
+}
+
+static int fail_locked(int fd, const char *path, NodeError *error)
+{
+    long long pid = read_holder(fd);
     char hint[128] = "stop it first, or use another directory: --data DIR";
     if (pid > 0) {
         (void)snprintf(hint, sizeof hint,
@@ -268,13 +309,12 @@ static int lock_directory(DataDir *dir, NodeError *error)
 {
     char path[DATA_PATH_MAX];
     char text[32];
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     data_dir_file(dir, "lock", path);
     int fd = fd_open(path, O_RDWR | O_CREAT, 0600);
     if (fd < 0) {
         return fail_errno(error, "cannot open", path);
     }
-    if (fcntl(fd, F_SETLK, &lock) != 0) {
+    if (take_lock(fd) != 0) {
         int rc = errno == EACCES || errno == EAGAIN ? fail_locked(fd, dir->path, error)
                                                     : fail_errno(error, "cannot lock", path);
         (void)close(fd);
