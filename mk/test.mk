@@ -275,6 +275,10 @@ examples: $(EXAMPLE_BINS) ## Build the examples against the public headers and t
 check-examples: $(EXAMPLE_BINS) ## Run the examples and compare their output
 	$(Q)$(RUN_TESTS) --name check-examples --examples examples/native $^
 
+.PHONY: pipeline
+pipeline: build/examples/runner_threaded_pipeline_example ## Send orders through four stages, kill them half way, and go on
+	$(Q)tools/pipeline.sh $<
+
 # --- everything that is run --------------------------------------------------------------------
 # What the steps of ./script/test would build themselves, so that they can run side by side.
 TEST_BUILD_NEEDS := clang examples $(CLI_TEST_NEEDS) $(FUZZ_BINS) build/wasm/smoke.wasm amalgamation $(WIT_TOOL) \
@@ -311,7 +315,7 @@ UNIVERSE_TESTS := build/test/tests/integration/universe_kill_test \
 VOLUME_MESSAGES ?= 10000000
 VOLUME_TEST     := build/test/tests/integration/universe_volume_threads_test
 
-.PHONY: soak-engine soak-runner soak-store soak-universe universe-kill effects-kill universe-volume soak-power runner-multiwriter-stress runner-multiwriter-stress-build
+.PHONY: soak-engine soak-runner soak-store soak-universe universe-kill effects-kill node-kill universe-volume soak-power runner-multiwriter-stress runner-multiwriter-stress-build
 
 soak-engine: build/test/tests/integration/engine_kill_test ## Kill a process that writes to a file, for SOAK_SECONDS
 	$(Q)SAP_KILL_SECONDS=$(SOAK_SECONDS) SAP_TEST_SEED=$(SOAK_SEED) $<
@@ -327,6 +331,12 @@ universe-kill: build/test/tests/integration/universe_kill_test ## Kill a process
 
 effects-kill: build/test/tests/integration/universe_effects_kill_test ## Kill a process whose worlds ask for effects and timers, UNIVERSE_KILLS times
 	$(Q)SAP_KILLS=$(UNIVERSE_KILLS) SAP_TEST_SEED=$(SOAK_SEED) $<
+
+# Of `make node-kill`.
+NODE_KILLS ?= 200
+node-kill: build/sapling ## Kill a node under load, NODE_KILLS times: nothing is lost, and nothing answered twice
+	$(Q)SAP_KILLS=$(NODE_KILLS) SAP_TEST_SEED=$(SOAK_SEED) $(PYTHON) tests/cli/run.py --name node-kill \
+	    --migrating build/sapling build/sapling up_test.Kills
 
 universe-volume: $(VOLUME_TEST) ## Send VOLUME_MESSAGES through 1000 worlds, let a day pass, and look what is left
 	$(Q)dir=$$(mktemp -d build/volume.XXXXXX) && { SAP_VOLUME=$(VOLUME_MESSAGES) SAP_VOLUME_DIR=$$dir $<; status=$$?; \
