@@ -1,8 +1,8 @@
 /* http_wait.h - callers that wait, for a reply or for the result of a world: one thread for all of them.
  *
  * The thread sleeps until the store has new rows of the kind that is waited for, then looks for all callers in one
- * transaction. So that many callers under load do not keep a processor busy with looking, it looks again only
- * after a multiple of the time that a look took.
+ * transaction. So that many callers under load do not keep a processor busy with looking, it rests after
+ * each look, for longer the more there are.
  *
  * A row that is committed after a caller was added ends the sleep. One that was committed shortly before, when
  * the thread had looked already, is found at the next look, which new callers bring about within 20 ms. Callers
