@@ -432,7 +432,7 @@ static int print_list(NodeClient *client, char *path, const Field *fields, const
 
 int show_list_command(const Call *call, char *path, const Field *fields, const char *none)
 {
-    NodeClient client = {.directory = -1};
+    NodeClient client = {.call = call, .directory = -1};
     bool both = call_has(call, OPTION_NAMES) && call->ui->json;
     int code = both ? call_usage(call, "--names goes without --json") : node_open(call, &client);
 
