@@ -10,7 +10,6 @@ import os
 import re
 import selectors
 import shutil
-import signal
 import socket
 import subprocess
 import tempfile
@@ -235,27 +234,6 @@ class World(Program):
 
 
 COMMAND = os.path.abspath(os.environ.get("SAPLING_COMMAND") or os.path.join(ROOT, "build", "sapling"))
-
-
-def has_node():
-    """Whether the command runs a node that answers requests."""
-    if not os.path.exists(COMMAND):
-        return False
-    address = free_address()
-    with tempfile.TemporaryDirectory(prefix="sapling-probe-") as scratch:
-        environment = {"PATH": os.environ["PATH"], "HOME": scratch, "SAPLING_NODE_LISTEN": address, **command_options()}
-        done = subprocess.run([COMMAND, "up", "--detach"], env=environment, cwd=scratch, stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, check=False)
-        try:
-            with open(os.path.join(scratch, "sapling-data", "node.pid"), encoding="utf-8") as file:
-                pid = int(file.read())
-            os.kill(pid, signal.SIGTERM)
-            while os.path.exists(f"/proc/{pid}"):
-                time.sleep(0.02)
-        except (OSError, ValueError):
-            pass
-        forget_node(address)
-        return f"http://{address}" in done.stdout
 
 
 def free_address():

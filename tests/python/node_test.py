@@ -23,7 +23,6 @@ def example(name):
     return "exec:" + os.path.join(harness.EXAMPLES, name)
 
 
-@unittest.skipUnless(harness.has_node(), "this sapling has no node")
 class NodeTest(unittest.TestCase):
     def setUp(self):
         self.node = harness.Node()

@@ -95,8 +95,6 @@ class TutorialTest(unittest.TestCase):
                                                   f"node.log:\n{self.shell.run('tail -n 40 sapling-data/node.log')}")
 
     def test_the_page_is_what_happens(self):
-        if not harness.has_node():
-            self.skipTest("this sapling has no node")
         with open(os.path.join(harness.ROOT, PAGE), encoding="utf-8") as file:
             steps = list(steps_of(file.read()))
         counts = {"program": 0, "command": 0}
