@@ -272,7 +272,7 @@ typedef struct Deed {
     ExecError *error;
 } Deed;
 
-enum { DEED_FIELDS = 6 };
+enum { DEED_FIELDS = 8 };
 
 typedef struct DeedKind {
     const char *name;
@@ -431,20 +431,111 @@ static int do_reply(const Deed *deed)
     return rc == SAP_OK ? reply_to(deed->world, token, "reply", body, deed->error) : rc;
 }
 
-static int refuse_message(const Deed *deed)
+/* Headers of a message: {"name":"value"}. The texts are borrowed from the object. */
+static int read_headers(const Deed *deed, SapHeader headers[SAP_WORLD_MAX_HEADERS],
+                        uint32_t *count_out)
 {
-    return exec_refuse(deed->error, "%s\"%s\": this build has no messages between worlds",
-                       deed->where, deed->name);
+    const json_t *object = json_object_get(deed->object, "headers");
+    const char *name = NULL;
+    json_t *value = NULL;
+    *count_out = 0;
+    if (object != NULL &&
+        (!json_is_object(object) || json_object_size(object) > SAP_WORLD_MAX_HEADERS)) {
+        return exec_refuse(deed->error, "%s\"headers\" must be an object of at most %u strings",
+                           deed->where, SAP_WORLD_MAX_HEADERS);
+    }
+    json_object_foreach((json_t *)(uintptr_t)object, name, value)
+    {
+        ExecField field = {deed->where, "headers"};
+        SapHeader *header = &headers[(*count_out)++];
+        header->name = name;
+        int rc = exec_read_text(value, field, SAP_WORLD_MAX_HEADER, &header->value, deed->error);
+        if (rc != SAP_OK) {
+            return rc;
+        }
+    }
+    return SAP_OK;
+}
+
+/* What a message and a question have in common. The bytes of the payload are the caller's. */
+typedef struct Words {
+    SapSend send;
+    Buf payload;
+    SapHeader headers[SAP_WORLD_MAX_HEADERS];
+} Words;
+
+static int read_words(const Deed *deed, Words *words)
+{
+    SapSend *send = &words->send;
+    const json_t *body = json_object_get(deed->object, "body");
+    int rc = read_deed_text(deed, deed->name, SAP_WORLD_MAX_NAME, &send->world);
+    rc = rc == SAP_OK ? read_deed_text(deed, "name", SAP_WORLD_MAX_NAME, &send->name) : rc;
+    rc = rc == SAP_OK ? read_deed_text(deed, "ref", SAP_WORLD_MAX_NAME, &send->ref) : rc;
+    rc = rc == SAP_OK ? read_deed_text(deed, "create", SAP_WORLD_MAX_NAME, &send->create) : rc;
+    rc = rc == SAP_OK ? read_headers(deed, words->headers, &send->header_count) : rc;
+    rc = rc == SAP_OK ? exec_read_retry(json_object_get(deed->object, "retry"), deed->where,
+                                        &send->retry, deed->error)
+                      : rc;
+    if (rc == SAP_OK && body != NULL) {
+        rc = exec_read_payload(body, (ExecField){deed->where, "body"}, &words->payload,
+                               &send->encoding, deed->error);
+    }
+    send->headers = words->headers;
+    send->payload = words->payload.data;
+    send->payload_len = words->payload.len;
+    return rc;
 }
 
 static int do_send(const Deed *deed)
 {
-    return refuse_message(deed);
+    Words words = {.send = {.size = sizeof words.send}};
+    int rc = read_words(deed, &words);
+    rc = rc == SAP_OK ? read_deed_text(deed, "id", SAP_WORLD_MAX_ID, &words.send.message_id) : rc;
+    rc = rc == SAP_OK ? exec_read_duration(json_object_get(deed->object, "after"),
+                                           (ExecField){deed->where, "after"}, &words.send.delay_ns,
+                                           deed->error)
+                      : rc;
+    if (rc == SAP_OK) {
+        const char *ref = words.send.ref == NULL ? "" : words.send.ref;
+        rc = judge_deed(deed, sap_world_send(deed->world, &words.send), ref);
+    }
+    buf_release(&words.payload);
+    return rc;
 }
 
 static int do_ask(const Deed *deed)
 {
-    return refuse_message(deed);
+    Words words = {.send = {.size = sizeof words.send}};
+    const SapSend *send = &words.send;
+    uint64_t timeout_ns = 0;
+    int rc = read_words(deed, &words);
+    if (rc == SAP_OK && send->ref == NULL) {
+        rc = exec_refuse(deed->error, "%san ask needs \"ref\", by which its reply comes",
+                         deed->where);
+    }
+    rc = rc == SAP_OK
+             ? exec_read_duration(json_object_get(deed->object, "timeout"),
+                                  (ExecField){deed->where, "timeout"}, &timeout_ns, deed->error)
+             : rc;
+    if (rc == SAP_OK) {
+        SapAsk ask = {
+            .size = sizeof ask,
+            .encoding = send->encoding,
+            .world = send->world,
+            .name = send->name,
+            .ref = send->ref,
+            .payload = send->payload,
+            .payload_len = send->payload_len,
+            .headers = send->headers,
+            .header_count = send->header_count,
+            .create = send->create,
+            .timeout_ns = timeout_ns,
+            .retry = send->retry,
+        };
+        rc = judge_deed(deed, sap_world_ask(deed->world, &ask), send->ref);
+    }
+    buf_release(&words.payload);
+    return rc;
 }
 
 static const DeedKind deed_kinds[] = {
@@ -452,8 +543,8 @@ static const DeedKind deed_kinds[] = {
     {"effect", {"params", "ref", "retry"}, do_effect},
     {"timer", {"after", "at", "body"}, do_timer},
     {"cancel", {NULL}, do_cancel},
-    {"send", {"name", "body", "id"}, do_send},
-    {"ask", {"name", "body", "ref", "timeout"}, do_ask},
+    {"send", {"name", "body", "ref", "id", "create", "after", "headers", "retry"}, do_send},
+    {"ask", {"name", "body", "ref", "create", "timeout", "headers", "retry"}, do_ask},
     {"reply", {"body"}, do_reply},
     {"job", {"ref", "retry"}, do_job},
 };

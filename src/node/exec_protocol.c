@@ -216,7 +216,10 @@ void exec_event_of_world(SapWorld *world, const SapEvent *event, uint32_t attemp
         .payload_len = event->payload_len,
         .now_ms = (int64_t)(sap_world_time_ns(world) / MS_NS),
         .attempt = attempt,
+        .header_count = event->header_count,
+        .headers = event->headers,
     };
+    out->has_delivery = sap_send_receipt_read(event, &out->delivery) == SAP_OK;
     int len = snprintf(id, EXEC_ID_MAX, "%s@%" PRIu64 "#%" PRIu32, out->world,
                        sap_world_height(world), attempt);
     SAP_ASSERT(len > 0 && len < EXEC_ID_MAX);
@@ -233,6 +236,30 @@ static int append_numbers(const ExecEvent *event, Buf *line)
         rc = buf_printf(line, ",\"timeout_ms\":%" PRIu64, event->timeout_ms);
     }
     return rc;
+}
+
+/* "headers":{...}, if there are any. */
+static int append_headers(const ExecEvent *event, Buf *line)
+{
+    int rc = event->header_count > 0 ? buf_append_str(line, ",\"headers\":{") : SAP_OK;
+    for (uint32_t i = 0; rc == SAP_OK && i < event->header_count; i++) {
+        const SapHeader *header = &event->headers[i];
+        rc = i > 0 ? buf_append_u8(line, ',') : SAP_OK;
+        rc = rc == SAP_OK ? exec_append_string(line, header->name, strlen(header->name)) : rc;
+        rc = rc == SAP_OK ? buf_append_u8(line, ':') : rc;
+        rc = rc == SAP_OK ? exec_append_string(line, header->value, strlen(header->value)) : rc;
+    }
+    return rc == SAP_OK && event->header_count > 0 ? buf_append_u8(line, '}') : rc;
+}
+
+/* What the receipt of a message says, in place of its record. */
+static int append_delivery(const SapSendReceipt *delivery, Buf *line)
+{
+    int rc = buf_printf(
+        line, "{\"enqueued\":%s,\"already\":%s,\"world\":", delivery->enqueued ? "true" : "false",
+        delivery->already ? "true" : "false");
+    rc = rc == SAP_OK ? exec_append_string(line, delivery->world, strlen(delivery->world)) : rc;
+    return rc == SAP_OK ? buf_append_u8(line, '}') : rc;
 }
 
 int exec_event_line(const ExecEvent *event, Buf *line, ExecError *error)
@@ -259,13 +286,16 @@ int exec_event_line(const ExecEvent *event, Buf *line, ExecError *error)
     for (size_t i = 0; rc == SAP_OK && i < sizeof texts / sizeof texts[0]; i++) {
         rc = append_text(line, texts[i].name, texts[i].text);
     }
+    rc = rc == SAP_OK ? append_headers(event, line) : rc;
     if (rc == SAP_INVALID) {
         rc = exec_refuse(error, "a text of the event is not UTF-8");
     }
     rc = rc == SAP_OK ? buf_append_str(line, ",\"body\":") : rc;
-    rc = rc == SAP_OK
-             ? exec_append_payload(line, event->encoding, event->payload, event->payload_len)
-             : rc;
+    if (rc == SAP_OK && event->has_delivery) {
+        rc = append_delivery(&event->delivery, line);
+    } else if (rc == SAP_OK) {
+        rc = exec_append_payload(line, event->encoding, event->payload, event->payload_len);
+    }
     rc = rc == SAP_OK ? append_numbers(event, line) : rc;
     if (rc == SAP_OK && event->state.len > 0) {
         rc = buf_append_str(line, ",\"state\":");

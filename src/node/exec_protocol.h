@@ -57,6 +57,10 @@ typedef struct ExecEvent {
     uint64_t timeout_ms; /* of a task; 0: left out */
     uint32_t attempt;
     uint8_t random[EXEC_RANDOM];
+    uint32_t header_count;
+    const SapHeader *headers; /* of a message from another world */
+    bool has_delivery; /* the payload is a receipt of a message: `delivery` stands in its place */
+    SapSendReceipt delivery;
     Slice state; /* text of an object; empty: left out */
 } ExecEvent;
 

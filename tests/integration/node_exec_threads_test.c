@@ -296,6 +296,11 @@ static void expect_gone(pid_t pid)
     ck_abort_msg("process %d is still there", (int)pid);
 }
 
+static void expect_part(const char *text, const char *part)
+{
+    ck_assert_msg(strstr(text, part) != NULL, "no %s in %s", part, text);
+}
+
 static uint64_t metric_sum(const char *name);
 
 typedef struct Sum {
@@ -444,6 +449,36 @@ START_TEST(a_state_that_is_too_large_to_be_given_whole_pauses_the_world)
 }
 END_TEST
 
+START_TEST(worlds_of_programs_send_and_ask_each_other)
+{
+    put_program(
+        "stock", PYTHON ANSWERS
+        "    a = {'id': e['id']}\n"
+        "    if e['type'] == 'message': a['reply'] = [e['name'], e['body'], e.get('headers'), e['from']]\n"
+        "    print(json.dumps(a))\n");
+    put_program(
+        "order", PYTHON ANSWERS
+        "    a = {'id': e['id']}\n"
+        "    if e['type'] == 'message':\n"
+        "        a['put'] = {'who': e['reply_to']}\n"
+        "        a['do'] = [{'ask': 'stock', 'name': 'reserve', 'body': e['body'], 'ref': 'r', 'timeout': '30s', "
+        "'headers': {'h': 'v'}}]\n"
+        "        if e['name'] == 'send': a['do'] = [{'send': e['body'], 'name': 'hi', 'ref': 's'}]\n"
+        "    if e['type'] == 'receipt':\n"
+        "        a['do'] = [{'reply': e['state']['who'], 'body': [e['ref'], e['status'], e.get('code'), e['body']]}]\n"
+        "    print(json.dumps(a))\n");
+    ck_assert_str_eq(ask("order", "ask", "3"),
+                     "[\"r\",\"ok\",null,[\"reserve\",3,{\"h\":\"v\"},\"order\"]]");
+    ck_assert_str_eq(
+        ask("order", "send", "\"stock\""),
+        "[\"s\",\"ok\",null,{\"already\":false,\"enqueued\":true,\"world\":\"stock\"}]");
+    const char *failed = ask("order", "send", "\"nobody\"");
+    expect_part(
+        failed,
+        "[\"s\",\"error\",\"no_such_world\",{\"already\":false,\"enqueued\":false,\"world\":\"nobody\"}]");
+}
+END_TEST
+
 /* What a program finds around itself. */
 static const char looks_around[] = PYTHON ANSWERS
     "    import resource\n"
@@ -457,11 +492,6 @@ static const char looks_around[] = PYTHON ANSWERS
     "        'ignored': [l for l in status.split('\\n') if l.startswith('SigIgn')][0].split()[1], 'seed': os.environ.get('PYTHONHASHSEED'),\n"
     "        'unbuffered': os.environ.get('PYTHONUNBUFFERED')}}\n"
     "    print(json.dumps(a))\n";
-
-static void expect_part(const char *text, const char *part)
-{
-    ck_assert_msg(strstr(text, part) != NULL, "no %s in %s", part, text);
-}
 
 START_TEST(a_program_gets_nothing_of_the_process_that_starts_it)
 {
@@ -1107,6 +1137,7 @@ int main(void)
     tcase_add_test(good, a_shell_script_may_answer_once_and_end);
     tcase_add_test(good, a_program_reads_a_large_state_by_asking);
     tcase_add_test(good, a_state_that_is_too_large_to_be_given_whole_pauses_the_world);
+    tcase_add_test(good, worlds_of_programs_send_and_ask_each_other);
     tcase_add_test(good, a_program_gets_nothing_of_the_process_that_starts_it);
     tcase_add_test(good, a_user_that_does_not_exist_is_refused);
     tcase_add_test(good, answers_may_be_long);

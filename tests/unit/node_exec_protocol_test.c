@@ -239,6 +239,75 @@ START_TEST(what_is_to_be_done_becomes_intents)
 }
 END_TEST
 
+typedef struct Said {
+    WitUniverseFabricSendParams params[4];
+    uint32_t count;
+    uint64_t time_ns[4];
+} Said;
+
+static int take_words(void *ctx, const IntentView *intent)
+{
+    Said *said = (Said *)ctx;
+    said->time_ns[said->count] = intent->time_ns;
+    return wit_universe_fabric_send_params_decode(intent->params.data, intent->params.len,
+                                                  &said->params[said->count++], NULL);
+}
+
+static void expect_bytes(const CodecBytes *bytes, const char *text)
+{
+    ck_assert_uint_eq(bytes->len, strlen(text));
+    ck_assert_mem_eq(bytes->data, text, bytes->len);
+}
+
+START_TEST(messages_and_questions_go_to_other_worlds)
+{
+    Said said = {.count = 0};
+    ck_assert_int_eq(
+        apply(
+            "{\"id\":\"w@7#1\",\"do\":["
+            "{\"send\":\"mail-1\",\"name\":\"hi\",\"body\":{\"n\":1},\"ref\":\"m\",\"id\":\"once\","
+            "\"create\":\"mail\",\"after\":\"2s\",\"headers\":{\"a\":\"b\"}},"
+            "{\"ask\":\"stock-1\",\"name\":\"reserve\",\"body\":{\"b64\":\"eA==\"},\"ref\":\"stock\",\"timeout\":\"5s\"}]}"),
+        SAP_OK);
+    ck_assert_int_eq(handler_intents(&world, take_words, &said), SAP_OK);
+    ck_assert_uint_eq(said.count, 2);
+    expect_bytes(&said.params[0].dest_world, "mail-1");
+    expect_bytes(&said.params[0].inbox, "hi");
+    expect_bytes(&said.params[0].payload, "{\"n\":1}");
+    expect_bytes(&said.params[0].message_id, "once");
+    expect_bytes(&said.params[0].create, "mail");
+    ck_assert_uint_eq(said.params[0].headers.count, 1);
+    expect_bytes(&said.params[0].headers.items[0].value, "b");
+    ck_assert_uint_eq(said.time_ns[0], UINT64_C(2000000000));
+    expect_bytes(&said.params[1].dest_world, "stock-1");
+    expect_bytes(&said.params[1].payload, "x");
+    ck_assert(said.params[1].ask && !said.params[0].ask);
+    ck_assert_uint_eq(said.time_ns[1], UINT64_C(5000000000));
+    for (uint32_t i = 0; i < said.count; i++) {
+        wit_universe_fabric_send_params_free(&said.params[i]);
+    }
+}
+END_TEST
+
+START_TEST(headers_and_deliveries_stand_in_events)
+{
+    Buf line = {0};
+    const SapHeader headers[] = {{"a", "b\""}, {"c", ""}};
+    ExecEvent event = {.id = "i",
+                       .type = "receipt",
+                       .header_count = 2,
+                       .headers = headers,
+                       .has_delivery = true,
+                       .delivery = {.enqueued = true, .world = "mail-1"}};
+    ck_assert_int_eq(exec_event_line(&event, &line, &error), SAP_OK);
+    ck_assert_int_eq(buf_append_u8(&line, 0), SAP_OK);
+    ck_assert_ptr_nonnull(strstr(
+        (char *)line.data, "\"headers\":{\"a\":\"b\\\"\",\"c\":\"\"},\"body\":{\"enqueued\":true,"
+                           "\"already\":false,\"world\":\"mail-1\"},\"now\""));
+    buf_release(&line);
+}
+END_TEST
+
 START_TEST(a_reply_to_nobody_is_dropped)
 {
     ExecAsked nobody = asked;
@@ -387,10 +456,14 @@ START_TEST(mistakes_in_answers_are_named)
          "do[0]: retry has the unknown field \"tries\"; known are: attempts, first, factor, cap, timeout"},
         {"\"do\":[{\"task\":\"a\",\"ref\":\"r\"},{\"effect\":\"b\",\"ref\":\"r\"}]",
          "do[1]: effect: the ref \"r\" is in use (ref_in_use): wait for its receipt, or cancel it"},
-        {"\"do\":[{\"send\":\"w2\",\"name\":\"hi\"}]",
-         "do[0]: \"send\": this build has no messages between worlds"},
-        {"\"do\":[{\"ask\":\"w2\",\"ref\":\"r\"}]",
-         "do[0]: \"ask\": this build has no messages between worlds"},
+        {"\"do\":[{\"send\":\"w2\",\"to\":\"hi\"}]",
+         "do[0]: a send has the unknown field \"to\"; known are: send, name, body, ref, id, create, "
+         "after, headers, retry"},
+        {"\"do\":[{\"send\":\"w2\",\"headers\":{\"a\":1}}]",
+         "do[0]: \"headers\" must be a string, and is a number"},
+        {"\"do\":[{\"send\":\"w2\",\"headers\":[]}]",
+         "do[0]: \"headers\" must be an object of at most 16 strings"},
+        {"\"do\":[{\"ask\":\"w2\"}]", "do[0]: an ask needs \"ref\", by which its reply comes"},
         {"\"do\":[{\"reply\":\"t\"}]", "do[0]: a reply needs \"body\""},
         {"\"do\":[{\"reply\":\"t\",\"body\":1}]",
          "\"reply\": this is no reply_to of an event, or the bytes are not CBOR"},
@@ -505,6 +578,8 @@ int main(void)
     tcase_add_test(tests, a_state_is_written_as_members_up_to_a_limit);
     tcase_add_test(tests, an_answer_changes_the_world);
     tcase_add_test(tests, what_is_to_be_done_becomes_intents);
+    tcase_add_test(tests, messages_and_questions_go_to_other_worlds);
+    tcase_add_test(tests, headers_and_deliveries_stand_in_events);
     tcase_add_test(tests, a_reply_to_nobody_is_dropped);
     tcase_add_test(tests, a_program_may_fail);
     tcase_add_test(tests, a_program_may_ask_for_rows);
