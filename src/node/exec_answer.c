@@ -7,7 +7,8 @@
 #include "common/assert.h"
 #include "common/utf8.h"
 
-/* ---- Lines ------------------------------------------------------------------------------------- */
+/* ---- Lines
+ * ------------------------------------------------------------------------------------- */
 
 static int refuse_stray(ExecAnswer *answer, ExecError *error, const char *line, size_t len,
                         const char *what)
@@ -76,7 +77,8 @@ static int read_line(const char *id, const char *line, size_t len, json_t **obje
     return SAP_INVALID;
 }
 
-/* ---- Refusals of the world --------------------------------------------------------------------- */
+/* ---- Refusals of the world
+ * --------------------------------------------------------------------- */
 
 /* A code that says nothing about the answer. */
 static bool is_machine_code(int rc)
@@ -100,7 +102,8 @@ static int judge_code(int rc, const char *what, const char *full, ExecError *err
 static const char step_limit[] =
     "one step may change and ask for 4 MiB and 1024 things, and values be nested 64 deep";
 
-/* ---- Rows, tags, ends -------------------------------------------------------------------------- */
+/* ---- Rows, tags, ends
+ * -------------------------------------------------------------------------- */
 
 static void name_key(char *what, size_t size, const char *field, const char *key)
 {
@@ -260,7 +263,8 @@ static int end_world(SapWorld *world, const json_t *object, const json_t *result
     return rc;
 }
 
-/* ---- What is to be done ------------------------------------------------------------------------ */
+/* ---- What is to be done
+ * ------------------------------------------------------------------------ */
 
 /* One element of "do". */
 typedef struct Deed {
@@ -620,7 +624,8 @@ static int do_all(SapWorld *world, const json_t *deeds, ExecError *error)
     return rc;
 }
 
-/* ---- Failing ----------------------------------------------------------------------------------- */
+/* ---- Failing
+ * ----------------------------------------------------------------------------------- */
 
 /* error->text is the program's message. */
 static int read_fail(const json_t *object, const json_t *fail, ExecAnswer *answer, ExecError *error)
@@ -653,7 +658,8 @@ static int read_fail(const json_t *object, const json_t *fail, ExecAnswer *answe
     return rc;
 }
 
-/* ---- Asking for rows --------------------------------------------------------------------------- */
+/* ---- Asking for rows
+ * --------------------------------------------------------------------------- */
 
 static int append_asked(SapWorld *world, const json_t *get, const json_t *scan, Buf *more,
                         ExecError *error)
@@ -715,7 +721,8 @@ static int answer_question(SapWorld *world, const ExecAsked *asked, const json_t
     return rc == SAP_OK ? buf_append_str(more, "}}\n") : rc;
 }
 
-/* ---- Answers ----------------------------------------------------------------------------------- */
+/* ---- Answers
+ * ----------------------------------------------------------------------------------- */
 
 static int check_object(const json_t *value, const char *name, bool array, ExecError *error)
 {
@@ -779,7 +786,8 @@ int exec_answer_apply(SapWorld *world, const ExecAsked *asked, const char *line,
     return rc;
 }
 
-/* ---- Tasks ------------------------------------------------------------------------------------- */
+/* ---- Tasks
+ * ------------------------------------------------------------------------------------- */
 
 /* {"code","message","retry"}, whatever else it has: all of it is the payload of the receipt. */
 static int read_task_error(const json_t *failure, ExecTaskAnswer *out, ExecError *error)

@@ -1,7 +1,8 @@
 /* exec_answer.h - what a program answered, done to its world or told of its task.
  *
- * An answer is one line: a JSON object that names the event by its id. Its fields are checked before anything
- * is done; what a world refuses after that fails the whole call, so that none of it happened. */
+ * An answer is one line: a JSON object that names the event by its id. Its fields are checked
+ * before anything is done; what a world refuses after that fails the whole call, so that none of it
+ * happened. */
 #ifndef SAPLING_NODE_EXEC_ANSWER_H
 #define SAPLING_NODE_EXEC_ANSWER_H
 
@@ -25,12 +26,11 @@ typedef enum ExecVerdict {
 typedef struct ExecAnswer {
     ExecVerdict verdict;
     bool retry; /* of EXEC_FAILED: it is to be tried again */
-    bool
-        stray; /* with SAP_INVALID: this is no answer to that event: nothing that the program writes can be trusted */
+    bool stray; /* with SAP_INVALID: no answer to that event; nothing it writes can be trusted */
 } ExecAnswer;
 
-/* Applies an answer to the world. SAP_INVALID: it is wrong; *error says how, without the program's name. Any other
- * code but SAP_OK is the world's or the machine's, and nobody's mistake. */
+/* Applies an answer to the world. SAP_INVALID: it is wrong; *error says how, without the program's
+ * name. Any other code but SAP_OK is the world's or the machine's, and nobody's mistake. */
 int exec_answer_apply(SapWorld *world, const ExecAsked *asked, const char *line, size_t len,
                       Buf *more, ExecAnswer *answer_out, ExecError *error);
 

@@ -26,7 +26,8 @@ void exec_duration_text(uint64_t ns, char out[32])
     }
 }
 
-/* ---- A call ------------------------------------------------------------------------------------ */
+/* ---- A call
+ * ------------------------------------------------------------------------------------ */
 
 typedef struct Call {
     ExecModule *module;
@@ -51,7 +52,8 @@ static void count_failure(const Call *call, ExecReason reason)
     counter_add(call->module->runner->meters.failures[reason], 1);
 }
 
-/* The world fails, or waits, with this text; it is also logged, since the world's own reason changes. */
+/* The world fails, or waits, with this text; it is also logged, since the world's own reason
+ * changes. */
 static void log_failure(const Call *call, LogLevel level, const char *text)
 {
     LOG_EVENT(call->voice.log, level, "exec.failed", LOG_STR("world", call->voice.world),
@@ -151,7 +153,8 @@ static int time_out(Call *call)
     return fail_call(call, EXEC_REASON_TIMEOUT, ": ", text);
 }
 
-/* Talks to a process until the event is answered. *again_out: it had ended without reading the event. */
+/* Talks to a process until the event is answered. *again_out: it had ended without reading the
+ * event. */
 static int talk(Call *call, ExecProcess *process, bool *usable_out, bool *again_out)
 {
     bool more = true;
@@ -189,7 +192,8 @@ static int talk(Call *call, ExecProcess *process, bool *usable_out, bool *again_
     return rc;
 }
 
-/* One process is asked. A program that ends after an answer may have been given this event too late. */
+/* One process is asked. A program that ends after an answer may have been given this event too
+ * late. */
 static int ask_process(Call *call, bool *again_out)
 {
     ExecModule *module = call->module;
@@ -229,7 +233,8 @@ static int perform_call(Call *call)
     return rc;
 }
 
-/* The worker counts a handler as stuck after the module's time, and the call is a part of what it measures. */
+/* The worker counts a handler as stuck after the module's time, and the call is a part of what it
+ * measures. */
 static uint64_t call_deadline(const ExecModule *module)
 {
     uint64_t timeout_ns = call_timeout(module);
@@ -267,7 +272,8 @@ static int exec_on_event(SapWorld *world, const SapEvent *event)
     return rc;
 }
 
-/* ---- Resolving --------------------------------------------------------------------------------- */
+/* ---- Resolving
+ * --------------------------------------------------------------------------------- */
 
 static int resolve_native(const char *name, SapWorldHandler *handler_out, void **module_ctx_out)
 {

@@ -1,8 +1,8 @@
 /* exec_module.h - modules whose runner is exec:COMMAND, run by processes in pools.
  *
- * A runner makes handlers of such modules for a worker, and for whoever asks queries. One event is one line to a
- * process that no other call has at that time, and its answer is applied to the world when it is complete and right:
- * a program that fails has changed nothing.
+ * A runner makes handlers of such modules for a worker, and for whoever asks queries. One event is
+ * one line to a process that no other call has at that time, and its answer is applied to the world
+ * when it is complete and right: a program that fails has changed nothing.
  *
  * What becomes of a call:
  *
@@ -11,8 +11,7 @@
  *   it cannot be started, or all its  the world waits with the reason, which counts as no attempt
  *   processes are at work
  *   the state is too large for a line the world is paused: state_too_big
- *   nobody waits any more             SAP_FENCED; its process group is killed
- */
+ *   nobody waits any more             SAP_FENCED; its process group is killed */
 #ifndef SAPLING_NODE_EXEC_MODULE_H
 #define SAPLING_NODE_EXEC_MODULE_H
 
@@ -46,19 +45,21 @@ typedef struct ExecRunnerOptions {
     void *wake_ctx;
 } ExecRunnerOptions;
 
-/* SAP_INVALID: there is no such user, or this process may not be it. SAP_NOMEM. The caller owns *runner_out. */
+/* SAP_INVALID: there is no such user, or this process may not be it. SAP_NOMEM. The caller owns
+ * *runner_out. */
 int exec_runner_open(const ExecRunnerOptions *options, ExecRunner **runner_out);
 /* Ends all processes. Nobody uses what it has resolved any more. NULL is accepted. */
 void exec_runner_close(ExecRunner *runner);
 
-/* For SapWorkerOptions.resolve and .release, with the runner as ctx; also for the handler of a query, from any thread.
- * `native:NAME` is the registered SapWorldModule of that name. SAP_NOTFOUND: another kind of runner, or no such module. */
+/* For SapWorkerOptions.resolve and .release, with the runner as ctx; also for the handler of a
+ * query, from any thread. `native:NAME` is the registered SapWorldModule of that name.
+ * SAP_NOTFOUND: another kind of runner, or no such module. */
 int exec_runner_resolve(void *ctx, const SapModule *module, SapWorldHandler *handler_out,
                         void **module_ctx_out);
 void exec_runner_release(void *ctx, void *module_ctx);
 
-/* Whether the settings of a module can be used, checked before it is registered: an object of JSON (exec_runner.h), or "".
- * SAP_INVALID: message[] says what is wrong. */
+/* Whether the settings of a module can be used, checked before it is registered: an object of JSON
+ * (exec_runner.h), or "". SAP_INVALID: message[] says what is wrong. */
 int exec_check_settings(const char *settings, char *message, size_t message_size);
 
 #endif

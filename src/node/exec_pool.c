@@ -84,7 +84,8 @@ static void pool_assert_valid(const ExecPool *pool)
     SAP_ASSERT(idle + pool->taken <= pool->count && pool->count <= pool->max_processes);
 }
 
-/* ---- Ending; the lock is held ------------------------------------------------------------------ */
+/* ---- Ending; the lock is held
+ * ------------------------------------------------------------------ */
 
 /* The pool has it no more; the keeper waits for its end. */
 static void retire_process(ExecPool *pool, ExecProcess *process)
@@ -122,7 +123,8 @@ static bool unlink_idle(ExecPool *pool, const ExecProcess *process)
     return false;
 }
 
-/* ---- The keeper -------------------------------------------------------------------------------- */
+/* ---- The keeper
+ * -------------------------------------------------------------------------------- */
 
 static void start_process(ExecKeeper *keeper, StartRequest *request)
 {
@@ -200,7 +202,8 @@ static bool has_pool(const ExecKeeper *keeper, const ExecPool *pool)
     return at != NULL;
 }
 
-/* Something happened to a process that was idle a moment ago: it, and its pool, may be gone since. */
+/* Something happened to a process that was idle a moment ago: it, and its pool, may be gone
+ * since. */
 static void look_at_idle(ExecKeeper *keeper, ExecPool *pool, ExecProcess *process)
 {
     mutex_lock(&keeper->lock);
@@ -429,7 +432,8 @@ const ExecGuard *exec_keeper_guard(const ExecKeeper *keeper)
     return &keeper->guard;
 }
 
-/* ---- Pools ------------------------------------------------------------------------------------- */
+/* ---- Pools
+ * ------------------------------------------------------------------------------------- */
 
 int exec_pool_open(ExecKeeper *keeper, const ExecSpawn *spawn, const char *module,
                    uint32_t max_processes, ExecPool **pool_out)
@@ -475,7 +479,8 @@ void exec_pool_close(ExecPool *pool)
     mem_free(MEM_COMMON, pool, sizeof *pool);
 }
 
-/* An idle process that can be used; the others are ended. The lock is held, and given up meanwhile. */
+/* An idle process that can be used; the others are ended. The lock is held, and given up
+ * meanwhile. */
 static ExecProcess *take_idle(ExecPool *pool, uint64_t generation)
 {
     ExecKeeper *keeper = pool->keeper;

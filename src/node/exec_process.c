@@ -33,7 +33,8 @@ enum {
     DESCRIPTORS = 1024,      /* that a program may have open */
 };
 
-/* ---- Starting ---------------------------------------------------------------------------------- */
+/* ---- Starting
+ * ---------------------------------------------------------------------------------- */
 
 /* Where a child failed. */
 typedef enum Stage { STAGE_DESCRIPTORS, STAGE_LIMITS, STAGE_USER, STAGE_EXEC } Stage;
@@ -101,7 +102,8 @@ static void limit_resource(int fd, int resource, uint64_t most)
     }
 }
 
-/* The system's own calls: those of the C library would change all threads of the process that this is a copy of. */
+/* The system's own calls: those of the C library would change all threads of the process that this
+ * is a copy of. */
 static void switch_user(int fd, const ExecSpawn *spawn)
 {
     if (!spawn->switches_user) {
@@ -114,12 +116,14 @@ static void switch_user(int fd, const ExecSpawn *spawn)
     }
 }
 
-/* The child of vfork(): it has the memory of its parent, which waits, and changes nothing there but its stack. */
+/* The child of vfork(): it has the memory of its parent, which waits, and changes nothing there but
+ * its stack. */
 static _Noreturn void become_program(const ExecSpawn *spawn, const Pipes *pipes, pid_t parent)
 {
     int report = pipes->report[1];
     sigset_t none;
-    /* The kernel's form of SIG_DFL: the C library keeps two signals to itself, which may be ignored too. */
+    /* The kernel's form of SIG_DFL: the C library keeps two signals to itself, which may be ignored
+     * too. */
     const unsigned long usual[8] = {0};
     (void)setpgid(0, 0);
     exec_guard_note_begin(spawn->guard->fd, getpid());
@@ -159,7 +163,8 @@ static pid_t fork_program(const ExecSpawn *spawn, const Pipes *pipes)
     pid_t parent = getpid();
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    /* A copy of a large process takes long, and posix_spawn() can neither limit nor bind the child. */
+    /* A copy of a large process takes long, and posix_spawn() can neither limit nor bind the
+     * child. */
     pid_t pid = vfork(); // NOLINT: see above
     if (pid == 0) {
         become_program(spawn, pipes, parent); // NOLINT: it makes calls of the system, no others
@@ -266,7 +271,8 @@ int exec_process_start(const ExecSpawn *spawn, ExecProcess **process_out, ExecEr
     return SAP_OK;
 }
 
-/* ---- Ending ------------------------------------------------------------------------------------ */
+/* ---- Ending
+ * ------------------------------------------------------------------------------------ */
 
 void exec_process_kill(ExecProcess *process)
 {
@@ -308,7 +314,8 @@ void exec_process_free(ExecProcess *process, const ExecGuard *guard)
     mem_free(MEM_COMMON, process, sizeof *process);
 }
 
-/* ---- Standard error ---------------------------------------------------------------------------- */
+/* ---- Standard error
+ * ---------------------------------------------------------------------------- */
 
 static void log_line(const ExecVoice *voice, const char *text, size_t len)
 {
@@ -405,7 +412,8 @@ void exec_process_drain_errors(ExecProcess *process, const ExecVoice *voice)
     begin_second(&process->errors, voice, clock_mono_ns(NULL) / 1000000000);
 }
 
-/* ---- Talking ----------------------------------------------------------------------------------- */
+/* ---- Talking
+ * ----------------------------------------------------------------------------------- */
 
 /* write() to a pipe whose reader may be gone, without the signal. */
 static ssize_t write_quietly(int fd, const void *data, size_t len)
@@ -485,7 +493,8 @@ static void forget_line(ExecProcess *process)
     }
 }
 
-/* What is there to be read, up to the first line. SAP_FULL: a line is too long. SAP_NOTFOUND: it is at its end. */
+/* What is there to be read, up to the first line. SAP_FULL: a line is too long. SAP_NOTFOUND: it is
+ * at its end. */
 static int read_output(ExecProcess *process, Slice *line_out, bool *found_out)
 {
     *found_out = find_line(process, line_out);
@@ -520,7 +529,8 @@ static bool is_unread(const ExecProcess *process, const Request *request)
            (size_t)left == request->put;
 }
 
-/* Waits until something happens, and looks at the process's end last: what it wrote before counts. */
+/* Waits until something happens, and looks at the process's end last: what it wrote before
+ * counts. */
 static bool wait_for_news(ExecProcess *process, const Request *request, const ExecVoice *voice,
                           uint64_t left_ns)
 {
@@ -580,7 +590,8 @@ bool exec_process_is_quiet(ExecProcess *process)
     return process->in >= 0 && process->read.len == 0 && poll(fds, 2, 0) == 0;
 }
 
-/* ---- How it ended ------------------------------------------------------------------------------ */
+/* ---- How it ended
+ * ------------------------------------------------------------------------------ */
 
 static bool says_memory(const char *line)
 {

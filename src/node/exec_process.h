@@ -1,8 +1,9 @@
-/* exec_process.h - one program that runs: started clean, spoken to line by line, ended with all it has started.
+/* exec_process.h - one program that runs: started clean, spoken to line by line, ended with all it
+ * has started.
  *
- * A process leads a group of its own and has three pipes and nothing else of this process. It is used by one thread at
- * a time. Whoever talks to it waits no longer than until a deadline, and can be told to stop; whatever the
- * program writes is bounded. */
+ * A process leads a group of its own and has three pipes and nothing else of this process. It is
+ * used by one thread at a time. Whoever talks to it waits no longer than until a deadline, and can
+ * be told to stop; whatever the program writes is bounded. */
 #ifndef SAPLING_NODE_EXEC_PROCESS_H
 #define SAPLING_NODE_EXEC_PROCESS_H
 
@@ -67,9 +68,10 @@ typedef struct ExecProcess {
     struct ExecProcess *next; /* in whatever list it is */
 } ExecProcess;
 
-/* Called by one and the same thread for all processes, which lives as long as they: the system ends a process when the
- * thread that started it ends. SAP_OK: *process_out is the caller's. SAP_NOTFOUND: the program cannot be started;
- * *error says why. SAP_NOMEM: no process, memory or descriptor is to be had; *error says so. */
+/* Called by one and the same thread for all processes, which lives as long as they: the system ends
+ * a process when the thread that started it ends. SAP_OK: *process_out is the caller's.
+ * SAP_NOTFOUND: the program cannot be started; *error says why. SAP_NOMEM: no process, memory or
+ * descriptor is to be had; *error says so. */
 int exec_process_start(const ExecSpawn *spawn, ExecProcess **process_out, ExecError *error);
 
 /* Kills the group. */
@@ -97,8 +99,9 @@ typedef struct ExecWait {
     void *ctx;
 } ExecWait;
 
-/* Writes the request, which may be empty, and waits for the next line. After EXEC_TALK_ENDED *unread_out, unless NULL,
- * says that the program has not read a byte of the request: it may be sent to another one. */
+/* Writes the request, which may be empty, and waits for the next line. After EXEC_TALK_ENDED
+ * *unread_out, unless NULL, says that the program has not read a byte of the request: it may be
+ * sent to another one. */
 ExecTalk exec_process_talk(ExecProcess *process, Slice request, const ExecWait *wait,
                            const ExecVoice *voice, Slice *line_out, bool *unread_out);
 
@@ -109,11 +112,12 @@ void exec_process_explain_end(ExecProcess *process, const ExecVoice *voice, uint
 /* Logs what it has written to standard error, as far as it is there. */
 void exec_process_drain_errors(ExecProcess *process, const ExecVoice *voice);
 
-/* Whether it can be given another event: it runs, and has written nothing that nobody asked for. The line that
- * exec_process_talk() returned is gone. */
+/* Whether it can be given another event: it runs, and has written nothing that nobody asked for.
+ * The line that exec_process_talk() returned is gone. */
 bool exec_process_is_quiet(ExecProcess *process);
 
-/* The descriptor of standard error to be waited for; -1: it is at its end, or writes more than anybody can read. */
+/* The descriptor of standard error to be waited for; -1: it is at its end, or writes more than
+ * anybody can read. */
 int exec_process_error_fd(const ExecProcess *process, uint64_t now_ns);
 
 #endif

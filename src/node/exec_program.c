@@ -18,7 +18,8 @@
 
 enum { FIRST_LINE = 256 };
 
-/* ---- Words ------------------------------------------------------------------------------------- */
+/* ---- Words
+ * ------------------------------------------------------------------------------------- */
 
 /* Copies the next word to *to, with a NUL. *from is after it. False: a quote is not closed. */
 static bool take_word(const char **from, char **to)
@@ -114,7 +115,8 @@ void exec_program_release(ExecProgram *program)
     program->argc = 0;
 }
 
-/* ---- Whether it can be started ----------------------------------------------------------------- */
+/* ---- Whether it can be started
+ * ----------------------------------------------------------------- */
 
 const char *exec_search_path(void)
 {
@@ -229,7 +231,8 @@ int exec_program_check(const ExecProgram *program, ExecError *error)
     return check_first_line(program, error);
 }
 
-/* ---- Its code ---------------------------------------------------------------------------------- */
+/* ---- Its code
+ * ---------------------------------------------------------------------------------- */
 
 void exec_program_stamp(const ExecProgram *program, ExecStamp *stamp)
 {
@@ -308,7 +311,8 @@ int exec_program_code(const ExecProgram *program, uint8_t code_out[32])
     return SAP_OK;
 }
 
-/* ---- Checking a runner's text ------------------------------------------------------------------ */
+/* ---- Checking a runner's text
+ * ------------------------------------------------------------------ */
 
 static int check_native(const char *name, ExecError *error)
 {

@@ -14,7 +14,8 @@
 
 #define MS_NS UINT64_C(1000000)
 
-/* ---- Messages ---------------------------------------------------------------------------------- */
+/* ---- Messages
+ * ---------------------------------------------------------------------------------- */
 
 int exec_refuse(ExecError *error, const char *format, ...)
 {
@@ -83,7 +84,8 @@ static int refuse_type(ExecError *error, ExecField field, const char *wanted, co
                        exec_type_name(value));
 }
 
-/* ---- Writing ----------------------------------------------------------------------------------- */
+/* ---- Writing
+ * ----------------------------------------------------------------------------------- */
 
 static int append_dumped(const char *bytes, size_t len, void *ctx)
 {
@@ -308,7 +310,8 @@ int exec_event_line(const ExecEvent *event, Buf *line, ExecError *error)
     return rc;
 }
 
-/* ---- The state --------------------------------------------------------------------------------- */
+/* ---- The state
+ * --------------------------------------------------------------------------------- */
 
 typedef struct Members {
     Buf *out;
@@ -357,7 +360,8 @@ int exec_state_member(SapWorld *world, Slice key, size_t most, Buf *out, ExecErr
     return rc == SAP_NOTFOUND || rc == SAP_INVALID || rc == SAP_FULL ? SAP_OK : rc;
 }
 
-/* ---- Reading ----------------------------------------------------------------------------------- */
+/* ---- Reading
+ * ----------------------------------------------------------------------------------- */
 
 static bool is_bytes(const json_t *value)
 {

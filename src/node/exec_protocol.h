@@ -1,11 +1,12 @@
 /* exec_protocol.h - the lines that a program reads, and the forms of what both sides write.
  *
- * A program reads one line of JSON for each event and writes one line for each answer (exec_answer.h).
- * Nothing here reads or writes anything: lines go into a Buf and come out of one.
+ * A program reads one line of JSON for each event and writes one line for each answer
+ * (exec_answer.h). Nothing here reads or writes anything: lines go into a Buf and come out of one.
  *
- * A payload in JSON stands in a line as it is. Bytes are {"b64":"..."}, and with "encoding":"cbor" beside
- * it they are CBOR. A duration is a number of milliseconds, or text such as "500ms", "30s", "15m", "2h",
- * "7d". A time of day is a number of milliseconds since 1970, or text such as "2031-05-06T07:08:09Z". */
+ * A payload in JSON stands in a line as it is. Bytes are {"b64":"..."}, and with "encoding":"cbor"
+ * beside it they are CBOR. A duration is a number of milliseconds, or text such as "500ms", "30s",
+ * "15m", "2h", "7d". A time of day is a number of milliseconds since 1970, or text such as
+ * "2031-05-06T07:08:09Z". */
 #ifndef SAPLING_NODE_EXEC_PROTOCOL_H
 #define SAPLING_NODE_EXEC_PROTOCOL_H
 
@@ -24,7 +25,8 @@ enum {
     EXEC_EXCERPT = 60,         /* of what a program wrote, in messages */
 };
 
-/* What is wrong, for the person who wrote the program; a text of UTF-8 without control characters. */
+/* What is wrong, for the person who wrote the program; a text of UTF-8 without control
+ * characters. */
 typedef struct ExecError {
     char text[EXEC_TEXT_MAX];
 } ExecError;
@@ -32,11 +34,12 @@ typedef struct ExecError {
 /* Sets the text, cut where it is too long, and returns SAP_INVALID. */
 int exec_refuse(ExecError *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Writes the first bytes of what a program wrote so that they can stand in a message: control characters and
- * what is not UTF-8 are escaped, and "..." says that there was more. */
+/* Writes the first bytes of what a program wrote so that they can stand in a message: control
+ * characters and what is not UTF-8 are escaped, and "..." says that there was more. */
 void exec_excerpt(const void *data, size_t len, char out[4 * EXEC_EXCERPT + 4]);
 
-/* One event, as its line says it. Texts that are NULL or empty are left out, but for type and id. All is borrowed. */
+/* One event, as its line says it. Texts that are NULL or empty are left out, but for type and id.
+ * All is borrowed. */
 typedef struct ExecEvent {
     const char *id;
     const char *world;
@@ -64,19 +67,22 @@ typedef struct ExecEvent {
     Slice state; /* text of an object; empty: left out */
 } ExecEvent;
 
-/* Appends the line of an event, with its newline. SAP_INVALID: the payload cannot stand in a line; *error. SAP_NOMEM. */
+/* Appends the line of an event, with its newline. SAP_INVALID: the payload cannot stand in a line;
+ * *error. SAP_NOMEM. */
 int exec_event_line(const ExecEvent *event, Buf *line, ExecError *error);
 
-/* Fills in what the event of a world says; `id` needs EXEC_ID_MAX bytes, and is borrowed by *out like all else. */
+/* Fills in what the event of a world says; `id` needs EXEC_ID_MAX bytes, and is borrowed by *out
+ * like all else. */
 void exec_event_of_world(SapWorld *world, const SapEvent *event, uint32_t attempt, char *id,
                          ExecEvent *out);
 
 /* What a kind of event is called; "event" if it is none that programs know. */
 const char *exec_event_type(SapEventKind kind);
 
-/* Appends the members of an object, without its braces, for the rows of the state that begin with the prefix; a comma
- * comes first, unless `out` is empty or ends with a brace. SAP_FULL: `out` would have more than `most` bytes. SAP_INVALID:
- * a key is not UTF-8; *error says which. Other codes are those of the state. */
+/* Appends the members of an object, without its braces, for the rows of the state that begin with
+ * the prefix; a comma comes first, unless `out` is empty or ends with a brace. SAP_FULL: `out`
+ * would have more than `most` bytes. SAP_INVALID: a key is not UTF-8; *error says which. Other
+ * codes are those of the state. */
 int exec_state_members(SapWorld *world, Slice prefix, size_t most, Buf *out, ExecError *error);
 /* The same for one key, which may be missing. */
 int exec_state_member(SapWorld *world, Slice key, size_t most, Buf *out, ExecError *error);
@@ -84,17 +90,19 @@ int exec_state_member(SapWorld *world, Slice key, size_t most, Buf *out, ExecErr
 /* Appends a JSON string. SAP_INVALID: not UTF-8. */
 int exec_append_string(Buf *out, const char *text, size_t len);
 
-/* Appends a payload as it stands in a line: JSON as it is, nothing at all as null, bytes in base64. SAP_CORRUPT: JSON of
- * several lines, which the library does not make. */
+/* Appends a payload as it stands in a line: JSON as it is, nothing at all as null, bytes in base64.
+ * SAP_CORRUPT: JSON of several lines, which the library does not make. */
 int exec_append_payload(Buf *out, SapEncoding encoding, const void *data, size_t len);
 
-/* The value of JSON that the library keeps. Integers from 2^63 on, which are its form of large doubles, are read as
- * doubles, and then so are all others in it. NULL: not JSON, or no memory. */
+/* The value of JSON that the library keeps. Integers from 2^63 on, which are its form of large
+ * doubles, are read as doubles, and then so are all others in it. NULL: not JSON, or no memory. */
 json_t *exec_parse_kept(const void *text, size_t len);
 
-/* ---- What programs write ------------------------------------------------------------------------ */
+/* ---- What programs write
+ * ------------------------------------------------------------------------ */
 
-/* All name the field in *error when they return SAP_INVALID: "do[2]: after is ...". `where` is such as "do[2]: ", or "". */
+/* All name the field in *error when they return SAP_INVALID: "do[2]: after is ...". `where` is such
+ * as "do[2]: ", or "". */
 typedef struct ExecField {
     const char *where;
     const char *name;
@@ -106,7 +114,8 @@ int exec_read_payload(const json_t *value, ExecField field, Buf *bytes_out,
 /* NULL leaves *ns_out as it is. */
 int exec_read_duration(const json_t *value, ExecField field, uint64_t *ns_out, ExecError *error);
 int exec_read_time(const json_t *value, ExecField field, uint64_t *ns_out, ExecError *error);
-/* Text of 1 to `most` bytes without NUL; NULL leaves *text_out as it is. Borrowed from the value. */
+/* Text of 1 to `most` bytes without NUL; NULL leaves *text_out as it is. Borrowed from the
+ * value. */
 int exec_read_text(const json_t *value, ExecField field, size_t most, const char **text_out,
                    ExecError *error);
 /* SAP_INVALID: a member of the object is not one of names[0..count); *error names it, and those. */

@@ -18,7 +18,8 @@ enum { DEFAULT_PROCESSES = 4, MOST_PROCESSES = 256, VARIABLES = 12, ENTRY_SIZE =
 #define DEFAULT_IDLE_NS    UINT64_C(60000000000)
 #define DEFAULT_MEMORY     (UINT64_C(1) << 30)
 
-/* ---- What programs are given ------------------------------------------------------------------- */
+/* ---- What programs are given
+ * ------------------------------------------------------------------- */
 
 /* Appends NAME=value with its NUL, if there is a value. */
 static int add_variable(Buf *text, const char *name, const char *value)
@@ -98,7 +99,8 @@ static int prepare_spawn(ExecRunner *runner)
     return rc;
 }
 
-/* ---- Opening and closing ----------------------------------------------------------------------- */
+/* ---- Opening and closing
+ * ----------------------------------------------------------------------- */
 
 static void fill_options(ExecRunnerOptions *options)
 {
@@ -174,7 +176,8 @@ void exec_runner_close(ExecRunner *runner)
     free_runner(runner);
 }
 
-/* ---- Code -------------------------------------------------------------------------------------- */
+/* ---- Code
+ * -------------------------------------------------------------------------------------- */
 
 static void log_code(const ExecModule *module, const char *words)
 {
@@ -217,7 +220,8 @@ void exec_module_explain_start(const ExecModule *module, ExecError *error)
     }
 }
 
-/* ---- Modules ----------------------------------------------------------------------------------- */
+/* ---- Modules
+ * ----------------------------------------------------------------------------------- */
 
 static int read_count(const json_t *settings, const char *name, uint32_t *count_out,
                       ExecError *error)
@@ -331,7 +335,8 @@ static int make_module(ExecRunner *runner, const SapModule *row, ExecModule **mo
     return SAP_OK;
 }
 
-/* Modules that nobody uses and of which there is a newer version; they are the caller's. The lock is held. */
+/* Modules that nobody uses and of which there is a newer version; they are the caller's. The lock
+ * is held. */
 static ExecModule *take_outdated(ExecRunner *runner)
 {
     ExecModule *taken = NULL;

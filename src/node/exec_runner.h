@@ -1,4 +1,24 @@
-/* exec_runner.h - the inside of a runner, for handlers and tasks. */
+/* exec_runner.h - the inside of a runner, for handlers and tasks.
+ *
+ * Invariants of all the files exec_*:
+ *
+ * - A process has one call at a time. It is idle only if it has answered all it was asked and
+ *   written nothing since (exec_process_is_quiet); otherwise its group is killed.
+ * - A process leads a group. The group is killed before its leader is waited for, so that its
+ *   number is no other's. The guard kills those that are left when this process dies. Only the
+ *   keeper's thread starts processes.
+ * - A program gets three pipes, a clean environment, limits and no privileges; nothing else of this
+ *   process.
+ * - An answer is applied when its line is complete and has the id of the event. What is wrong with
+ *   it fails the whole call. A program that cannot be started is no failure of the item: its world
+ *   waits, with the reason.
+ * - A call ends by its deadline, or soon after nobody waits for it. A pool in which nothing is
+ *   answered any more is not waited for, so that its worlds do not take the threads of others.
+ * - A program's files are compared before each call. Processes of older code get no event.
+ * - A task that was cancelled while it ran is its thread's alone, which uses no universe for it.
+ *
+ * Reading order: exec_protocol.h, exec_answer.h, exec_program.h, exec_process.h, exec_pool.h, this
+ * file, exec_module.h, exec_task.h. */
 #ifndef SAPLING_NODE_EXEC_RUNNER_H
 #define SAPLING_NODE_EXEC_RUNNER_H
 
@@ -24,7 +44,8 @@ struct ExecRunner {
 };
 
 /* What the settings of a module say of how it is run, an object of JSON:
- * {"processes":4,"task_processes":4,"max_memory_mib":1024,"heartbeat":"30s"}, each of which may be left out. */
+ * {"processes":4,"task_processes":4,"max_memory_mib":1024,"heartbeat":"30s"}, each of which may be
+ * left out. */
 typedef struct ExecSettings {
     uint64_t heartbeat_ns; /* then a silent task is ended; 0: never */
     uint64_t max_memory;
@@ -32,7 +53,8 @@ typedef struct ExecSettings {
     uint32_t max_task_processes;
 } ExecSettings;
 
-/* A version of a module. It stays until the runner is closed, or until a newer one is there and nobody uses it. */
+/* A version of a module. It stays until the runner is closed, or until a newer one is there and
+ * nobody uses it. */
 struct ExecModule {
     ExecRunner *runner;
     char name[SAP_WORLD_MAX_NAME + 1];
@@ -54,8 +76,8 @@ struct ExecModule {
     ExecModule *next;
 };
 
-/* The module of a row, made if there is none. SAP_NOTFOUND: its runner is no program. SAP_NOMEM. Used until
- * exec_module_unuse(), which ignores what is no module of this runner. */
+/* The module of a row, made if there is none. SAP_NOTFOUND: its runner is no program. SAP_NOMEM.
+ * Used until exec_module_unuse(), which ignores what is no module of this runner. */
 int exec_module_use(ExecRunner *runner, const SapModule *row, ExecModule **module_out);
 void exec_module_unuse(ExecRunner *runner, const void *module_ctx);
 
@@ -65,7 +87,8 @@ uint64_t exec_module_generation(ExecModule *module);
 /* Changes what the text says; NULL and "" say nothing. SAP_INVALID: *error says what is wrong. */
 int exec_settings_read(const char *text, ExecSettings *out, ExecError *error);
 
-/* Why a program cannot be started: *error is made what a look at its file says, if it says anything. */
+/* Why a program cannot be started: *error is made what a look at its file says, if it says
+ * anything. */
 void exec_module_explain_start(const ExecModule *module, ExecError *error);
 
 /* "10 s", "500 ms". */

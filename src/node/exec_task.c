@@ -1,7 +1,7 @@
 /* exec_task.c - see exec_task.h.
  *
- * A task is QUEUED, RUNNING in a thread, DONE (its result waits for poll), and gone. One that is cancelled while
- * it runs is its thread's alone, which kills its process and frees it. */
+ * A task is QUEUED, RUNNING in a thread, DONE (its result waits for poll), and gone. One that is
+ * cancelled while it runs is its thread's alone, which kills its process and frees it. */
 #include "node/exec_task.h"
 
 #include <inttypes.h>
@@ -71,7 +71,8 @@ static bool task_is_cancelled(void *ctx)
     return atomic_load_full(&task->cancelled);
 }
 
-/* ---- Results ----------------------------------------------------------------------------------- */
+/* ---- Results
+ * ----------------------------------------------------------------------------------- */
 
 /* An attempt that came to nothing, with a payload {"message":text}. */
 static void end_task(Task *task, ExecReason reason, bool again, const char *code, const char *text)
@@ -102,7 +103,8 @@ static void end_with_program(Task *task, const ExecModule *module, ExecReason re
     end_task(task, reason, true, code, message);
 }
 
-/* ---- The event --------------------------------------------------------------------------------- */
+/* ---- The event
+ * --------------------------------------------------------------------------------- */
 
 /* What {"task":NAME,"args":...} says. The caller owns *params_out. */
 static int read_params(const Task *task, json_t **params_out, const char **name_out, Buf *args_out,
@@ -163,7 +165,8 @@ static int write_task_event(Task *task, char id[EXEC_ID_MAX], Buf *line, ExecErr
     return rc;
 }
 
-/* ---- Running ----------------------------------------------------------------------------------- */
+/* ---- Running
+ * ----------------------------------------------------------------------------------- */
 
 static uint64_t next_deadline(const ExecModule *module)
 {
@@ -352,7 +355,8 @@ static void run_task(Task *task)
     gauge_add(runner->meters.tasks_running, -1);
 }
 
-/* ---- Threads ----------------------------------------------------------------------------------- */
+/* ---- Threads
+ * ----------------------------------------------------------------------------------- */
 
 static Task *take_task(ExecTasks *tasks)
 {
@@ -409,7 +413,8 @@ static int add_thread(ExecTasks *tasks)
     return tasks->thread_count > 0 ? SAP_OK : SAP_NOMEM;
 }
 
-/* ---- The adapter ------------------------------------------------------------------------------- */
+/* ---- The adapter
+ * ------------------------------------------------------------------------------- */
 
 static int start_task(void *ctx, const SapEffectCall *call, void **handle_out)
 {
@@ -491,7 +496,8 @@ static void cancel_task(void *ctx, void *handle)
     if (runs) {
         atomic_store_full(&task->cancelled, true);
     }
-    /* Whoever cancels may close the universe next. The task may be freed while the lock is not held. */
+    /* Whoever cancels may close the universe next. The task may be freed while the lock is not
+     * held. */
     while (runs && tasks->looking > 0) {
         cond_wait(&tasks->looked, &tasks->lock);
     }
@@ -515,7 +521,8 @@ void exec_task_adapter(ExecRunner *runner, SapUniverse *universe, SapEffectAdapt
     };
 }
 
-/* ---- Opening and closing ----------------------------------------------------------------------- */
+/* ---- Opening and closing
+ * ----------------------------------------------------------------------- */
 
 int exec_tasks_open(ExecRunner *runner, ExecTasks **tasks_out)
 {

@@ -32,7 +32,8 @@ typedef struct Trial {
     ExecError error;
 } Trial;
 
-/* ---- The event --------------------------------------------------------------------------------- */
+/* ---- The event
+ * --------------------------------------------------------------------------------- */
 
 static int read_all(FILE *in, Buf *text)
 {
@@ -163,7 +164,8 @@ static int make_item(Trial *trial, SapEventKind *kind_out)
     return rc;
 }
 
-/* ---- The world --------------------------------------------------------------------------------- */
+/* ---- The world
+ * --------------------------------------------------------------------------------- */
 
 static int fill_state(Trial *trial)
 {
@@ -223,7 +225,8 @@ static int make_world(Trial *trial)
     return rc;
 }
 
-/* ---- The program ------------------------------------------------------------------------------- */
+/* ---- The program
+ * ------------------------------------------------------------------------------- */
 
 static void show_record(void *ctx, const LogRecord *record)
 {
@@ -259,7 +262,8 @@ static int resolve_runner(Trial *trial, const Log *log)
                         : rc;
 }
 
-/* ---- What it would do -------------------------------------------------------------------------- */
+/* ---- What it would do
+ * -------------------------------------------------------------------------- */
 
 static json_t *payload_json(WitUniverseEncoding encoding, const CodecBytes *bytes)
 {
@@ -445,7 +449,8 @@ static int show_step(const Trial *trial, FILE *out)
     return rc;
 }
 
-/* ---- The trial --------------------------------------------------------------------------------- */
+/* ---- The trial
+ * --------------------------------------------------------------------------------- */
 
 static int run_trial(Trial *trial, FILE *in, FILE *out, const Log *log)
 {

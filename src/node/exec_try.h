@@ -19,13 +19,15 @@ typedef struct ExecTry {
  *
  *   {"type":"message","name":"hi","body":{"n":1},"state":{"count":3}}
  *
- * Other fields are those that a program reads: world, ref, status, code, from, message_id, correlation_id, reply_to,
- * now, attempt; v, id and random are there to be ignored, so that a line which a program has read may be given as it is.
- * The handler runs as in a node, on a world in memory. What it would do is written to `out`, as an object of JSON
- * in the form of an answer; lines of its standard error go to `err`.
+ * Other fields are those that a program reads: world, ref, status, code, from, message_id,
+ * correlation_id, reply_to, now, attempt; v, id and random are there to be ignored, so that a line
+ * which a program has read may be given as it is. The handler runs as in a node, on a world in
+ * memory. What it would do is written to `out`, as an object of JSON in the form of an answer;
+ * lines of its standard error go to `err`.
  *
- * SAP_OK. SAP_INVALID: the runner or the event is wrong. SAP_NOTFOUND: the program cannot be started. SAP_ERROR: the handler
- * failed. SAP_IO: `in` or `out`. SAP_NOMEM. message[] says what is wrong, for a person. */
+ * SAP_OK. SAP_INVALID: the runner or the event is wrong. SAP_NOTFOUND: the program cannot be
+ * started. SAP_ERROR: the handler failed. SAP_IO: `in` or `out`. SAP_NOMEM. message[] says what is
+ * wrong, for a person. */
 int exec_try(const ExecTry *options, FILE *in, FILE *out, FILE *err, char *message,
              size_t message_size);
 

@@ -1,6 +1,7 @@
-/* Lines that programs write, made up by the fuzzer: applied to a world, read as the answer of a task, and as the words of a
- * runner. Whatever they are, they are taken or refused with a text that can be shown, and what was refused has changed
- * nothing once its transaction is over; what a state says of itself can be read again. */
+/* Lines that programs write, made up by the fuzzer: applied to a world, read as the answer of a
+ * task, and as the words of a runner. Whatever they are, they are taken or refused with a text that
+ * can be shown, and what was refused has changed nothing once its transaction is over; what a state
+ * says of itself can be read again. */
 #include <stdlib.h>
 #include <string.h>
 

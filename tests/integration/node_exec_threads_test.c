@@ -1,5 +1,5 @@
-/* Worlds whose handlers are programs: good ones, and all that a program can do wrong. Each is run by a worker with
- * threads, as a node does, on a store in a file. */
+/* Worlds whose handlers are programs: good ones, and all that a program can do wrong. Each is run
+ * by a worker with threads, as a node does, on a store in a file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -39,7 +39,8 @@ static void pause_ms(long ms)
     (void)nanosleep(&some, NULL);
 }
 
-/* ---- What is logged ---------------------------------------------------------------------------- */
+/* ---- What is logged
+ * ---------------------------------------------------------------------------- */
 
 static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
 static Buf logged;
@@ -65,7 +66,8 @@ static size_t count_logged(const char *part)
     return count;
 }
 
-/* ---- The stage --------------------------------------------------------------------------------- */
+/* ---- The stage
+ * --------------------------------------------------------------------------------- */
 
 static FileBed bed;
 static char dir[] = "/tmp/exec_test_XXXXXX";
@@ -163,7 +165,8 @@ static void tear_down(void)
     ck_assert_uint_eq(mem_live_total(), live_before);
 }
 
-/* ---- Modules and worlds ------------------------------------------------------------------------ */
+/* ---- Modules and worlds
+ * ------------------------------------------------------------------------ */
 
 static SapModule module_of(const char *name, char runner_text[160])
 {
@@ -181,7 +184,8 @@ static void put_module(const SapModule *module)
     EXPECT_RC(sap_module_put(universe, module, NULL), SAP_OK);
 }
 
-/* A program, its module of the same name, and a world of that name. Its first event is the create. */
+/* A program, its module of the same name, and a world of that name. Its first event is the
+ * create. */
 static void put_program(const char *name, const char *text)
 {
     char runner_text[160];
@@ -234,7 +238,8 @@ static const char *ask(const char *world, const char *event, const char *body)
     return await(world, send_to(world, event, body), false);
 }
 
-/* What the program is told that fails with this event: whoever waited for a reply hears the same. */
+/* What the program is told that fails with this event: whoever waited for a reply hears the
+ * same. */
 static const char *ask_to_fail(const char *world, const char *event)
 {
     return await(world, send_to(world, event, "null"), true);
@@ -253,7 +258,8 @@ static void await_status(const char *world, SapWorldStatus status, const char *r
     ck_abort_msg("status %d, reason %s", (int)info.status, info.reason);
 }
 
-/* ---- Processes --------------------------------------------------------------------------------- */
+/* ---- Processes
+ * --------------------------------------------------------------------------------- */
 
 /* A number that a program wrote into a file. */
 static pid_t read_pid(const char *name)
@@ -334,7 +340,8 @@ static uint64_t metric_sum(const char *name)
     return metric_of(name, NULL);
 }
 
-/* ---- Good programs ----------------------------------------------------------------------------- */
+/* ---- Good programs
+ * ----------------------------------------------------------------------------- */
 
 static const char counter[] = PYTHON ANSWERS
     "    n = e.get('state', {}).get('n', 0)\n"
@@ -547,7 +554,8 @@ START_TEST(a_user_that_does_not_exist_is_refused)
 }
 END_TEST
 
-/* ---- Bad programs ------------------------------------------------------------------------------ */
+/* ---- Bad programs
+ * ------------------------------------------------------------------------------ */
 
 typedef struct BadCase {
     const char *name;
@@ -701,7 +709,8 @@ START_TEST(a_program_that_writes_errors_without_end_is_still_bounded_in_time)
 }
 END_TEST
 
-/* ---- Programs that are not there --------------------------------------------------------------- */
+/* ---- Programs that are not there
+ * --------------------------------------------------------------- */
 
 START_TEST(a_missing_program_makes_its_world_wait)
 {
@@ -825,7 +834,8 @@ START_TEST(settings_that_are_wrong_are_named)
 }
 END_TEST
 
-/* ---- Code that changes ------------------------------------------------------------------------- */
+/* ---- Code that changes
+ * ------------------------------------------------------------------------- */
 
 START_TEST(changed_code_runs_with_the_next_event)
 {
@@ -862,7 +872,8 @@ START_TEST(the_script_of_an_interpreter_is_code_too)
 }
 END_TEST
 
-/* ---- Many at once ------------------------------------------------------------------------------ */
+/* ---- Many at once
+ * ------------------------------------------------------------------------------ */
 
 START_TEST(a_program_that_hangs_holds_up_no_other_world)
 {
@@ -926,7 +937,8 @@ START_TEST(many_worlds_share_the_processes_of_a_module)
 }
 END_TEST
 
-/* ---- Tasks ------------------------------------------------------------------------------------- */
+/* ---- Tasks
+ * ------------------------------------------------------------------------------------- */
 
 /* A world whose messages ask for a task, and that keeps what becomes of it. */
 #define TASKS(body)                                                                                                     \
@@ -1024,7 +1036,8 @@ START_TEST(a_host_that_stops_ends_its_tasks)
 }
 END_TEST
 
-/* ---- What is left ------------------------------------------------------------------------------ */
+/* ---- What is left
+ * ------------------------------------------------------------------------------ */
 
 static const char family[] =
     "#!/bin/sh\nsleep 600 &\necho $! > child.new; mv child.new child.pid\necho $$ > own.new; mv own.new own.pid\n"

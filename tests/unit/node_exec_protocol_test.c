@@ -13,7 +13,8 @@ enum { HEIGHT = 7 };
 
 #define TIME_NS UINT64_C(1700000000123000000)
 
-/* ---- A world of its own ------------------------------------------------------------------------ */
+/* ---- A world of its own
+ * ------------------------------------------------------------------------ */
 
 static SapWorld world;
 static WorldState *state;
@@ -80,7 +81,8 @@ static void expect_refused(const char *line, const char *text)
     ck_assert_str_eq(error.text, text);
 }
 
-/* ---- Intents ----------------------------------------------------------------------------------- */
+/* ---- Intents
+ * ----------------------------------------------------------------------------------- */
 
 typedef struct Seen {
     char text[2048];
@@ -106,7 +108,8 @@ static void expect_intents(const char *text)
     ck_assert_str_eq(seen.text, text);
 }
 
-/* ---- Events ------------------------------------------------------------------------------------ */
+/* ---- Events
+ * ------------------------------------------------------------------------------------ */
 
 START_TEST(an_event_is_one_line)
 {
@@ -186,7 +189,8 @@ START_TEST(a_state_is_written_as_members_up_to_a_limit)
 }
 END_TEST
 
-/* ---- Answers ----------------------------------------------------------------------------------- */
+/* ---- Answers
+ * ----------------------------------------------------------------------------------- */
 
 START_TEST(an_answer_changes_the_world)
 {
@@ -534,7 +538,8 @@ START_TEST(an_answer_is_applied_or_refused_for_lack_of_memory)
 }
 END_TEST
 
-/* ---- Tasks ------------------------------------------------------------------------------------- */
+/* ---- Tasks
+ * ------------------------------------------------------------------------------------- */
 
 START_TEST(tasks_answer_ok_error_or_beat)
 {
