@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -111,6 +112,14 @@ run()
         self.addCleanup(world.close)
         answer = world.message()
         self.assertEqual({"id": shown["id"], **answer}, shown)
+
+    def test_the_command_for_trying_a_program_shows_its_answer(self):
+        (block,) = blocks_of(self.page, "console")
+        command, shown = re.fullmatch(r"\$ ([^\n]*)\n(.*)", block, re.S).groups()
+        environment = {"PATH": os.path.dirname(harness.COMMAND) + ":" + os.environ["PATH"], **harness.command_options()}
+        done = subprocess.run(["sh", "-c", command], cwd=harness.EXAMPLES, env=environment, capture_output=True, text=True,
+                              timeout=60, check=False)
+        self.assertEqual((done.returncode, done.stdout), (0, shown), done.stderr)
 
     def test_the_line_for_trying_a_program_by_hand_works(self):
         (command,) = blocks_of(self.page, "sh")
