@@ -52,7 +52,7 @@ UNIVERSE_BENCH_BIN  := build/bench/universe
 UNIVERSE_BENCH_RUN  := $(UNIVERSE_BENCH_BIN) --dir $(BENCH_DIR) --rounds $(or $(BENCH_ROUNDS),3) \
                        --ms $(or $(BENCH_MS),2000) --many $(or $(BENCH_WORLDS),100000)
 
-.PHONY: bench-deps bench-run bench-compare bench-durable bench-queue bench-ci bench-baseline runner-bench store-bench universe-bench
+.PHONY: bench-deps bench-run bench-compare bench-durable bench-queue bench-ci bench-baseline runner-bench store-bench universe-bench node-bench
 
 bench-deps:
 	$(Q)./script/deps bench
@@ -120,3 +120,12 @@ bench-baseline: $(BENCH_BIN) ## Rewrite bench/baseline.json from a run on this m
 
 -include $(BENCH_OBJS:.o=.d) $(DURABLE_OBJS:.o=.d) $(RUNNER_BENCH_OBJS:.o=.d) \
     $(STORE_BENCH_OBJS:.o=.d) $(UNIVERSE_BENCH_OBJS:.o=.d)
+
+# A node under wrk, beside the library alone.
+NODE_BENCH_EMBEDDED := build/bench/node_embedded
+$(NODE_BENCH_EMBEDDED): build/bench/obj/node/embedded.o build/libsapling-runtime.a | bench-deps
+	$(Q)$(CC) -pthread -o $@ $(filter %.o %.a,$^) $(RUNTIME_LIBS)
+
+node-bench: build/sapling $(NODE_BENCH_EMBEDDED) ## Measure a node with wrk beside the library alone, handlers in Python, and a node with nothing to do
+	$(Q)$(PYTHON) bench/node/node_bench.py --command build/sapling --embedded $(NODE_BENCH_EMBEDDED) \
+	    --dir $(BENCH_DIR) --seconds $(or $(BENCH_SECONDS),5) --worlds $(or $(BENCH_WORLDS),100000) --json build/bench/node.json
