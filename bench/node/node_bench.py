@@ -183,19 +183,22 @@ def main():
     parser.add_argument("--dir", required=True)
     parser.add_argument("--seconds", type=int, default=5)
     parser.add_argument("--worlds", type=int, default=100000)
+    parser.add_argument("--only", default="", help="sends, steps or idle")
     parser.add_argument("--json")
     args = parser.parse_args()
     results = {}
-    for connections in (1, 16, 64):
+    for connections in (1, 16, 64) if args.only in ("", "sends") else ():
         result = results[f"sends_{connections}"] = measure_sends(args, connections)
         print(f"sends     {connections:3} connections  {result['per_s']:>8}/s  p99 {result['p99_us'] / 1000:8.2f} ms  "
               f"failed {result['failed']}   embedded {result['embedded']['per_s']:>8}/s  "
               f"p99 {result['embedded']['p99_us'] / 1000:8.2f} ms", flush=True)
-    result = results["steps"] = measure_steps(args)
-    print(f"steps     {result['worlds']:3} worlds       {result['per_s']:>8}/s", flush=True)
-    result = results["idle"] = measure_idle(args)
-    print(f"idle      {result['worlds']} worlds    {result['cpu_percent']} % CPU, {result['rss_mib']} MiB resident, "
-          f"{result['anonymous_mib']} MiB of it not of files", flush=True)
+    if args.only in ("", "steps"):
+        result = results["steps"] = measure_steps(args)
+        print(f"steps     {result['worlds']:3} worlds       {result['per_s']:>8}/s", flush=True)
+    if args.only in ("", "idle"):
+        result = results["idle"] = measure_idle(args)
+        print(f"idle      {result['worlds']} worlds    {result['cpu_percent']} % CPU, {result['rss_mib']} MiB resident, "
+              f"{result['anonymous_mib']} MiB of it not of files", flush=True)
     if args.json:
         with open(args.json, "w", encoding="utf-8") as file:
             json.dump(results, file, indent=1)

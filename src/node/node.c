@@ -128,6 +128,7 @@ int node_start(const Config *config, DataDir *dir, const Log *log, Node **node_o
         .shown = node->shown,
         .log = log,
         .started_ms = node->started_ms,
+        .recovers = data_dir_left(dir).unclean,
     };
     rc = rc == SAP_OK ? open_service(node, error) : rc;
     if (rc != SAP_OK) {
@@ -185,6 +186,7 @@ static void close_failed(Node *node)
 static void open_again(Node *node)
 {
     NodeError error = {.message = ""};
+    node->options.recovers = true;
     int rc = service_open(&node->options, &node->service, &error);
     if (rc != SAP_OK) {
         LOG_EVENT(node->log, LOG_LEVEL_ERROR, "node.not_reopened", LOG_STR("why", error.message),

@@ -104,7 +104,7 @@ static int open_universe(Service *service, NodeError *error)
     }
     service->opened = true;
     service->universe->meters.log = service->options.log; /* no thread uses it yet */
-    rc = recovery_read(service->universe, &service->recovery);
+    rc = service->options.recovers ? recovery_read(service->universe, &service->recovery) : SAP_OK;
     return rc == SAP_OK ? SAP_OK
                         : node_error_set(error, rc, "", "cannot read %s: %s",
                                          service->options.shown, sap_strerror(rc));

@@ -22,6 +22,7 @@ typedef struct ServiceOptions {
     const char *shown;  /* the same without password */
     const Log *log;
     uint64_t started_ms;
+    bool recovers; /* the one before did not end as it should: what it left is counted */
 } ServiceOptions;
 
 /* *error says why not, and what to do. SAP_BUSY: the address is in use. The caller owns *service_out:
