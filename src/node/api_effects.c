@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "node/api_list.h"
+#include "node/api_params.h"
 
 enum { HASH_SIZE = 32, CODE_MOST = 64 };
 
@@ -40,8 +41,8 @@ static json_t *effect_json(Call *call, const SapEffectInfo *effect)
         (json_int_t)(effect->due_in_ns / MS_NS), "age_ms", (json_int_t)(effect->age_ns / MS_NS),
         "running_ms", (json_int_t)(effect->running_ns / MS_NS), "claim_left_ms",
         (json_int_t)(effect->claim_left_ns / MS_NS), "step", (json_int_t)effect->height);
-    if (object != NULL && !call_set_payload(call, object, "params", effect->encoding,
-                                            effect->params, effect->params_len)) {
+    if (object != NULL && !call_set_params(call, object, effect->kind, effect->encoding,
+                                           effect->params, effect->params_len)) {
         json_decref(object);
         return NULL;
     }

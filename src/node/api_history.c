@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "node/api_list.h"
+#include "node/api_params.h"
 
 #define MS_NS UINT64_C(1000000)
 
@@ -210,8 +211,8 @@ static json_t *intent_json(Call *call, const SapIntent *intent)
                    object, "cancels",
                    call_hex_json((const uint8_t *)intent->params, intent->params_len)) == 0;
     } else if (done) {
-        done = call_set_payload(call, object, "params", intent->encoding, intent->params,
-                                intent->params_len);
+        done = call_set_params(call, object, intent->kind, intent->encoding, intent->params,
+                               intent->params_len);
     }
     if (!done) {
         json_decref(object);

@@ -208,6 +208,9 @@ static void fail_send(Call *call, const CallerSend *send)
             call, API_OUTCOME_UNKNOWN,
             "the store failed while the message was written, and nobody knows whether it "
             "was: send it again with the same Idempotency-Key");
+    } else if (send->rc == SAP_INVALID && send->result.invalid[0] != 0) {
+        (void)call_fail_detail(call, API_BAD_REQUEST, json_pack("{s:s}", "field", "body"),
+                               "the body is not what the module takes: %s", send->result.invalid);
     } else if (send->rc == SAP_INVALID) {
         (void)call_fail(call, API_BAD_REQUEST,
                         "the payload is not valid for its encoding, or a name or id is not text of "

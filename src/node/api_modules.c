@@ -9,6 +9,7 @@
 
 #include "node/api_list.h"
 #include "node/exec_program.h"
+#include "universe/schemas.h"
 
 #define MS_NS UINT64_C(1000000)
 
@@ -26,19 +27,23 @@ static const char *const failure_names[] = {
 
 /* ---- Showing --------------------------------------------------------------------------------- */
 
+/* What was stored as the text of an object. */
+static json_t *stored_object(const char *text)
+{
+    json_t *object = text == NULL || text[0] == 0 ? NULL : json_loads(text, 0, NULL);
+    return object == NULL ? json_object() : object;
+}
+
 static json_t *module_json(const SapModule *module)
 {
     json_t *code = module->code == NULL ? json_null() : call_hex_json(module->code, 32);
-    json_t *settings = module->settings == NULL || module->settings[0] == 0
-                           ? json_object()
-                           : json_loads(module->settings, 0, NULL);
-    return json_pack("{s:s, s:I, s:s, s:s, s:I, s:i, s:s, s:o, s:I, s:o}", "name", module->name,
-                     "version", (json_int_t)module->version, "runner", module->runner, "state",
-                     state_names[module->state], "timeout_ms",
-                     (json_int_t)(module->timeout_ns / MS_NS), "max_attempts",
-                     (int)module->max_attempts, "on_failure", failure_names[module->on_failure],
-                     "code", code, "registered_ms", (json_int_t)(module->registered_ns / MS_NS),
-                     "settings", settings == NULL ? json_object() : settings);
+    return json_pack(
+        "{s:s, s:I, s:s, s:s, s:I, s:i, s:s, s:o, s:I, s:o, s:o}", "name", module->name, "version",
+        (json_int_t)module->version, "runner", module->runner, "state", state_names[module->state],
+        "timeout_ms", (json_int_t)(module->timeout_ns / MS_NS), "max_attempts",
+        (int)module->max_attempts, "on_failure", failure_names[module->on_failure], "code", code,
+        "registered_ms", (json_int_t)(module->registered_ns / MS_NS), "settings",
+        stored_object(module->settings), "schemas", stored_object(module->schemas));
 }
 
 void api_module_show(Call *call)
@@ -174,38 +179,66 @@ static bool read_choice(Call *call, const char *name, const char *const names[2]
                             "the field \"%s\" is to be \"%s\" or \"%s\"", name, names[0], names[1]);
 }
 
-static bool read_module(Call *call, SapModule *module, char **settings_out)
+/* A field that is an object, as text: NULL if it is absent or empty. The caller frees *text_out. */
+static bool read_object(Call *call, const char *name, size_t most, char **text_out)
+{
+    const json_t *object = json_object_get(call->fields, name);
+    if (object != NULL && !json_is_object(object)) {
+        return call_fail_detail(call, API_BAD_REQUEST, json_pack("{s:s}", "field", name),
+                                "the field \"%s\" is to be an object", name);
+    }
+    if (json_object_size(object) > 0) {
+        *text_out = json_dumps(object, JSON_COMPACT | JSON_SORT_KEYS);
+        if (*text_out == NULL || strlen(*text_out) > most) {
+            return call_fail(call, *text_out == NULL ? API_BUSY : API_TOO_LARGE,
+                             "the field \"%s\" is longer than %zu bytes", name, most);
+        }
+    }
+    return true;
+}
+
+/* The declarations of payloads must be ones that can be checked. */
+static bool check_schemas(Call *call, const char *schemas)
+{
+    char why[JSON_SCHEMA_WHY] = "";
+    Buf canonical = {0};
+    int rc = schemas_canonical(schemas, &canonical, why);
+    buf_release(&canonical);
+    return rc == SAP_OK ||
+           call_fail_detail(call, rc == SAP_INVALID ? API_BAD_REQUEST : API_BUSY,
+                            json_pack("{s:s}", "field", "schemas"), "the schemas: %s",
+                            rc == SAP_INVALID ? why : sap_strerror(rc));
+}
+
+/* Texts of a module that its struct borrows. */
+typedef struct ModuleTexts {
+    char *settings;
+    char *schemas;
+} ModuleTexts;
+
+static bool read_module(Call *call, SapModule *module, ModuleTexts *texts)
 {
     const char *runner = NULL;
     uint64_t timeout_ms = 0;
     uint64_t attempts = 0;
     int state = 0;
     int on_failure = 0;
-    const json_t *settings = NULL;
     if (!call_read_body(call) ||
         !call_field_text(call, "runner", SAP_MODULE_MAX_RUNNER, true, &runner) ||
         !call_field_u64(call, "timeout_ms", TIMEOUT_MOST_MS, 0, &timeout_ms) ||
         !call_field_u64(call, "max_attempts", UINT32_MAX, 0, &attempts) ||
         !read_choice(call, "state", state_names, &state) ||
-        !read_choice(call, "on_failure", failure_names, &on_failure)) {
+        !read_choice(call, "on_failure", failure_names, &on_failure) ||
+        !read_object(call, "settings", SAP_MODULE_MAX_SETTINGS, &texts->settings) ||
+        !read_object(call, "schemas", SAP_MODULE_MAX_SCHEMAS, &texts->schemas) ||
+        !check_schemas(call, texts->schemas)) {
         return false;
-    }
-    settings = json_object_get(call->fields, "settings");
-    if (settings != NULL && !json_is_object(settings)) {
-        return call_fail_detail(call, API_BAD_REQUEST, json_pack("{s:s}", "field", "settings"),
-                                "the field \"settings\" is to be an object");
-    }
-    if (settings != NULL && json_object_size(settings) > 0) {
-        *settings_out = json_dumps(settings, JSON_COMPACT | JSON_SORT_KEYS);
-        if (*settings_out == NULL || strlen(*settings_out) > SAP_MODULE_MAX_SETTINGS) {
-            return call_fail(call, *settings_out == NULL ? API_BUSY : API_TOO_LARGE,
-                             "the settings are longer than %u bytes", SAP_MODULE_MAX_SETTINGS);
-        }
     }
     *module = (SapModule){.size = sizeof *module,
                           .name = call->arg,
                           .runner = runner,
-                          .settings = *settings_out,
+                          .settings = texts->settings,
+                          .schemas = texts->schemas,
                           .timeout_ns = timeout_ms * MS_NS,
                           .max_attempts = (uint32_t)attempts,
                           .state = (SapModuleState)state,
@@ -238,8 +271,8 @@ static bool check_runner(Call *call, SapModule *module, uint8_t code[32])
     if (options->module_check == NULL) {
         return true;
     }
-    int rc = options->module_check(options->module_check_ctx, module->runner, code, message,
-                                   sizeof message);
+    int rc =
+        options->module_check(options->module_check_ctx, module, code, message, sizeof message);
     if (rc == SAP_OK) {
         module->code = code;
         return true;
@@ -272,10 +305,11 @@ void api_module_put(Call *call)
 {
     SapModule module;
     uint8_t code[32];
-    char *settings = NULL;
-    if (read_module(call, &module, &settings) && check_allowed(call, module.runner) &&
+    ModuleTexts texts = {0};
+    if (read_module(call, &module, &texts) && check_allowed(call, module.runner) &&
         check_runner(call, &module, code)) {
         put_module(call, &module);
     }
-    free(settings);
+    free(texts.settings);
+    free(texts.schemas);
 }

@@ -25,7 +25,7 @@ static const Route routes[] = {
     {"GET", "/v1/modules", SCOPE_READ, 0, api_modules_list, PAGE, ""},
     {"GET", "/v1/modules/{}", SCOPE_READ, 0, api_module_show, "", ""},
     {"PUT", "/v1/modules/{}", SCOPE_ADMIN, 0, api_module_put, "",
-     "runner state timeout_ms max_attempts on_failure settings"},
+     "runner state timeout_ms max_attempts on_failure settings schemas"},
 
     {"POST", "/v1/worlds", SCOPE_SEND, ROUTE_PAYLOAD, api_world_create, "", "world module"},
     {"GET", "/v1/worlds", SCOPE_READ, 0, api_worlds_list, PAGE " prefix status tag module", ""},

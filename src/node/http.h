@@ -57,9 +57,9 @@ typedef struct HttpOptions {
                          void **module_ctx_out);
     void (*query_release)(void *ctx, void *module_ctx);
     void *query_ctx;
-    /* Checks a runner before a module is registered: SAP_OK and the SHA-256 of its code, or another code and a
+    /* Checks runner and settings before a module is registered: SAP_OK and the SHA-256 of its code, or another code and a
      * text for the user. NULL: nothing is checked, and the code is not known. */
-    int (*module_check)(void *ctx, const char *runner, uint8_t code_out[32], char *message,
+    int (*module_check)(void *ctx, const SapModule *module, uint8_t code_out[32], char *message,
                         size_t message_size);
     void *module_check_ctx;
     HttpDeadlines deadlines;

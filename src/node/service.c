@@ -186,11 +186,14 @@ static void release_query_handler(void *ctx, void *module_ctx)
     exec_runner_release(((Service *)ctx)->runner, module_ctx);
 }
 
-static int check_runner(void *ctx, const char *runner, uint8_t code_out[32], char *message,
+static int check_module(void *ctx, const SapModule *module, uint8_t code_out[32], char *message,
                         size_t message_size)
 {
     (void)ctx;
-    return exec_check(runner, code_out, message, message_size);
+    int rc = exec_check(module->runner, code_out, message, message_size);
+    return rc == SAP_OK && module->settings != NULL
+               ? exec_check_settings(module->settings, message, message_size)
+               : rc;
 }
 
 /* ---- What tokens may register ---------------------------------------------------------------- */
@@ -312,7 +315,7 @@ static int start_http(Service *service, NodeError *error)
         .query_handler = find_query_handler,
         .query_release = release_query_handler,
         .query_ctx = service,
-        .module_check = check_runner,
+        .module_check = check_module,
     };
     options.names = config_list(config, CONFIG_HOST_NAME, &options.name_count);
     int rc = load_allowed(service, error);

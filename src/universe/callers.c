@@ -41,6 +41,22 @@ static void take_outcome(CallerSend *send, const IngressRequest *request)
     memcpy(send->result.seq, request->first_seq, sizeof send->result.seq);
 }
 
+/* The same checks as of sap_enqueue_ingress(). */
+static int make_request(SapUniverse *universe, CallerSend *send, Making *making)
+{
+    send->result = (SapIngressResult){0};
+    making->item.declared = true;
+    int rc = ingress_item_make(universe, send->world, false, &send->item, &making->item,
+                               &making->request);
+    if (rc == SAP_INVALID) {
+        memcpy(send->result.invalid, making->item.why, sizeof send->result.invalid);
+    }
+    if (rc == SAP_OK && send->whole_id) {
+        hash_whole(making);
+    }
+    return rc == SAP_OK ? universe_check_depth(universe, &making->request) : rc;
+}
+
 void callers_send(SapUniverse *universe, CallerSend *sends, uint32_t count)
 {
     Making makings[CALLER_SENDS];
@@ -53,12 +69,8 @@ void callers_send(SapUniverse *universe, CallerSend *sends, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         CallerSend *send = &sends[i];
         Making *making = &makings[i];
-        send->rc = ingress_item_make(universe, send->world, false, &send->item, &making->item,
-                                     &making->request);
+        send->rc = make_request(universe, send, making);
         if (send->rc == SAP_OK) {
-            if (send->whole_id) {
-                hash_whole(making);
-            }
             requests[made++] = &making->request;
         }
     }

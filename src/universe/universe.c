@@ -346,8 +346,7 @@ void universe_count_enqueue(SapUniverse *universe, int rc, const IngressRequest 
     }
 }
 
-/* SAP_BUSY: so many messages wait for the world that this one has to. Not one that was let in before. */
-static int check_depth(SapUniverse *universe, const IngressRequest *request)
+int universe_check_depth(SapUniverse *universe, const IngressRequest *request)
 {
     int rc = depth_check(&universe->depth, universe->store, universe->clock, universe->number,
                          &request->world, universe->max_inbox);
@@ -372,7 +371,7 @@ int sap_enqueue_ingress(SapUniverse *universe, const char *world, const SapIngre
     universe_enter(universe);
     uint64_t start_ns = clock_mono_ns(universe->clock);
     int rc = ingress_item_make(universe, world, false, &all, &made, &request);
-    rc = rc == SAP_OK ? check_depth(universe, &request) : rc;
+    rc = rc == SAP_OK ? universe_check_depth(universe, &request) : rc;
     if (rc == SAP_OK) {
         combiner_run(&universe->combiner, universe->store, universe->number, &request);
         rc = request.rc;

@@ -72,11 +72,13 @@ typedef struct IngressItem {
 } IngressItem;
 
 /* Checks an item from outside and makes the request of it, with its seq; a payload above 64 KiB is put as
- * a blob first, unless the world, which the item does not create, is not there. *request_out borrows *made_out and what `item` names. ingress_item_release() in any
- * case. */
+ * a blob first, unless the world, which the item does not create, is not there. *request_out borrows
+ * *made_out and what `item` names. ingress_item_release() in any case. */
 int ingress_item_make(SapUniverse *universe, const char *world, bool creates,
                       const SapIngress *item, IngressItem *made_out, IngressRequest *request_out);
 void ingress_item_release(IngressItem *made);
+/* SAP_BUSY: so many messages wait for the world that this one has to. Not one that was let in before. */
+int universe_check_depth(SapUniverse *universe, const IngressRequest *request);
 
 /* Frees the worker as if its process had died: nothing is given back. Its jobs are cancelled, and must
  * then end at the next poll. NULL is accepted. */

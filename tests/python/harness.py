@@ -23,12 +23,12 @@ ANSWER_SECONDS = float(os.environ.get("SAPLING_ANSWER_SECONDS") or 30)
 EVENT_TYPES = ("create", "message", "receipt", "timer", "query", "cancel", "task")
 EVENT_TEXTS = ("id", "world", "type", "name", "ref", "status", "code", "from", "message_id", "correlation_id",
                "reply_to", "key", "random")
-EVENT_FIELDS = (*EVENT_TEXTS, "v", "body", "now", "attempt", "timeout_ms", "state")
+EVENT_FIELDS = (*EVENT_TEXTS, "v", "body", "headers", "now", "attempt", "timeout_ms", "state")
 ANSWER_FIELDS = ("id", "put", "del", "reply", "done", "failed", "tags", "do")
 INTENTS = {  # the field that says what it is, and those that may stand beside it
     "task": ("args", "ref", "retry"), "effect": ("ref", "params", "retry"),
-    "timer": ("after", "at", "body"), "cancel": (), "send": ("name", "body", "id"),
-    "ask": ("name", "body", "ref", "timeout"), "reply": ("body",),
+    "timer": ("after", "at", "body"), "cancel": (), "send": ("name", "body", "ref", "id", "create", "after", "headers", "retry"),
+    "ask": ("name", "body", "ref", "timeout", "create", "headers", "retry"), "reply": ("body",),
 }
 DURATION = re.compile(r"\d{1,12}(ms|s|m|h|d)")
 

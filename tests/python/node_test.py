@@ -75,6 +75,36 @@ class NodeTest(unittest.TestCase):
             self.client.send("stock", "reserve", {**wanted, "order": "order-2"}, wait="30s")
         self.assertEqual(self.client.query("stock"), {"lamp": 0})
 
+    def test_orders_ask_the_stock_and_answer_in_a_later_step(self):
+        self.put("stock", example("stock.py"))
+        self.client.put_module("order", example("order.py"))
+        self.client.send("stock", "fill", {"item": "lamp", "count": 1}, wait="30s")
+        for world, status in (("order-1", "paid"), ("order-2", "out of stock")):
+            placed = self.client.send(world, "place", {"item": "lamp", "card": "4111"}, module="order", wait="30s")
+            self.assertEqual(placed, {"status": status})
+        self.client.send("stock", "fill", {"item": "lamp", "count": 1}, wait="30s")
+        refused = self.client.send("order-3", "place", {"item": "lamp", "card": "5"}, module="order", wait="30s")
+        self.assertEqual(refused, {"status": "not paid"})
+        self.until(lambda: self.client.query("stock") == {"lamp": 1}, "what was not paid is given back")
+        asked = [intent for entry in self.client.journal("order-1") for intent in entry["intents"] if intent["kind"] == "ask"]
+        self.assertEqual([(a["to"], a["name"], a["body"]) for a in asked],
+                         [("stock", "reserve", {"item": "lamp", "order": "order-1"})])
+
+    def test_what_a_send_can_say_reaches_the_node(self):
+        self.put("sender", self.write("sender.py", "#!/usr/bin/env python3\n" \
+            "from sapling import handler, run\n" \
+            "@handler('go')\n" \
+            "def go(e):\n" \
+            "    e.send('made', 'hi', 1, 'hi-1', ref='sent', create='sink', after='10ms', headers={'a': 'b'}, retry={'attempts': 2})\n" \
+            "@handler('sent', type='receipt')\n" \
+            "def sent(e):\n" \
+            "    e.state['sent'] = e.status\n" \
+            "run()\n"))
+        self.client.put_module("sink", example("hello.py"))
+        self.client.send("sender", "go")
+        self.until(lambda: self.client.state("sender") == {"sent": "ok"}, "the receipt of a delivery")
+        self.assertEqual(self.client.world("made")["module"], "sink")
+
     def test_a_program_finds_the_node_by_itself(self):
         """By the file that the node has written, and again after a restart."""
         self.put("count", example("hello.py"))

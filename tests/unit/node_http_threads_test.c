@@ -587,14 +587,41 @@ START_TEST(modules_are_registered_once_for_the_same_text)
 }
 END_TEST
 
-static int refuse_runner(void *ctx, const char *runner, uint8_t code_out[32], char *message,
+static int refuse_runner(void *ctx, const SapModule *module, uint8_t code_out[32], char *message,
                          size_t message_size)
 {
     (void)ctx;
     memset(code_out, 0xab, 32);
     (void)snprintf(message, message_size, "hello.py is not executable: chmod +x hello.py");
-    return strstr(runner, "hello.py") == NULL ? SAP_OK : SAP_INVALID;
+    return strstr(module->runner, "hello.py") == NULL ? SAP_OK : SAP_INVALID;
 }
+
+START_TEST(a_body_that_a_module_does_not_declare_is_refused_with_what_is_wrong)
+{
+    json_t *json =
+        http_bed_do(&bed, "PUT", "/v1/modules/m",
+                    "{\"runner\":\"exec:/bin/cat\",\"schemas\":{\"add\":{\"kind\":1}}}", 400);
+    ck_assert_str_eq(text_of(json_object_get(json, "detail"), "field"), "schemas");
+    json_decref(json);
+    json = http_bed_do(
+        &bed, "PUT", "/v1/modules/m",
+        "{\"runner\":\"exec:/bin/cat\",\"schemas\":{\"add\":{\"type\":\"integer\"}}}", 200);
+    json_decref(json);
+    json = http_bed_do(&bed, "GET", "/v1/modules/m", NULL, 200);
+    ck_assert_str_eq(text_of(json_object_get(json_object_get(json, "schemas"), "add"), "type"),
+                     "integer");
+    json_decref(json);
+    json_decref(http_bed_do(&bed, "POST", "/v1/worlds", "{\"world\":\"w\",\"module\":\"m\"}", 201));
+    json = http_bed_do(&bed, "POST", "/v1/worlds/w/messages",
+                       "{\"name\":\"add\",\"body\":\"three\"}", 400);
+    ck_assert_str_eq(text_of(json, "code"), "bad_request");
+    ck_assert_ptr_nonnull(strstr(text_of(json, "message"), "not what the module takes"));
+    ck_assert_ptr_nonnull(strstr(text_of(json, "message"), "integer"));
+    json_decref(json);
+    json_decref(
+        http_bed_do(&bed, "POST", "/v1/worlds/w/messages", "{\"name\":\"add\",\"body\":3}", 202));
+}
+END_TEST
 
 START_TEST(a_runner_that_cannot_run_is_refused_with_the_reason)
 {
@@ -781,6 +808,7 @@ static Suite *make_suite(void)
     tcase_add_test(routes, effects_and_timers_are_cancelled);
     tcase_add_test(routes, leases_workers_and_assignments_are_shown);
     tcase_add_test(routes, modules_are_registered_once_for_the_same_text);
+    tcase_add_test(routes, a_body_that_a_module_does_not_declare_is_refused_with_what_is_wrong);
     tcase_add_test(routes, a_runner_that_cannot_run_is_refused_with_the_reason);
     tcase_add_test(routes, health_and_metrics_are_text);
     tcase_add_test(routes, tokens_survive_a_restart_and_so_does_their_end);

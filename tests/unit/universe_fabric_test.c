@@ -7,6 +7,7 @@
 #include "support/expect.h"
 #include "support/suite.h"
 #include "support/universe_talk.h"
+#include "universe/callers.h"
 
 enum { TIMEOUT_S = 300, SECOND_MS = 1000, HOUR_MS = 3600 * 1000 };
 
@@ -274,6 +275,12 @@ START_TEST(a_full_inbox_refuses_messages_and_nothing_else)
     EXPECT_RC(sap_enqueue_ingress(scene.universe, "b", &item, NULL), SAP_BUSY);
     item.id = NULL;
     EXPECT_RC(sap_enqueue_ingress(scene.universe, "b", &item, NULL), SAP_BUSY);
+    CallerSend sends[2] = {{.world = "b", .item = item}, {.world = "b", .item = item}};
+    sends[1].item.id = "first";
+    callers_send(scene.universe, sends, 2);
+    EXPECT_RC(sends[0].rc, SAP_BUSY);
+    EXPECT_RC(sends[1].rc, SAP_OK);
+    ck_assert(sends[1].result.duplicate);
     EXPECT_RC(sap_world_cancel_request(scene.universe, "b", NULL, NULL), SAP_OK);
     EXPECT_RC(sap_world_resume(scene.universe, "b"), SAP_OK);
     talk_settle(worker);

@@ -60,6 +60,7 @@ class Event(_Call):
     state     the world's rows: see State
     now       milliseconds since 1970; the same if the event is handled again, and never going back
     attempt   how often it is handled: 1, 2, ...
+    headers   texts that another world sent along with its message
     reply_to  where somebody waits for a reply: a text for reply(to=...) in a later event; ""
               otherwise
 
@@ -72,6 +73,7 @@ class Event(_Call):
         self.status = line.get("status") or ""
         self.code = line.get("code") or ""
         self.reply_to = line.get("reply_to") or ""
+        self.headers = line.get("headers") or {}
         self.from_world = line.get("from") or ""
         self.message_id = line.get("message_id") or ""
         self.correlation_id = line.get("correlation_id") or ""
@@ -192,30 +194,44 @@ class Event(_Call):
         """Cancels the effect, task, timer or question of this ref: its event does not come."""
         self._intent({"cancel": values.name_of(ref, "the ref")})
 
-    def send(self, world, name="", body=None, id=None):  # pylint: disable=redefined-builtin
-        """Sends a message to another world. With an id it is sent once, however often asked for."""
-        intent = self._message("send", world, name, body)
+    def send(self, world, name="", body=None, id=None,  # pylint: disable=redefined-builtin
+             *, ref=None, create=None, after=None, headers=None, retry=None):
+        """Sends a message to another world. With an id it is sent once, however often asked for.
+
+        With a ref the delivery is a receipt. create names a module: the world is made if it is
+        missing. after="5s" sends it later. headers is a dict of texts.
+        """
+        intent = self._message("send", world, name, body, create, headers)
         if id is not None:
             intent["id"] = values.text_of(id, "id")
-        self._intent(intent)
+        if after is not None:
+            intent["after"] = values.duration(after, "after")
+        self._intent(intent, ref, retry)
 
-    def ask(self, world, name="", body=None, *, ref, timeout=None):
+    def ask(self, world, name="", body=None, *, ref, timeout=None, create=None, headers=None,
+            retry=None):
         """Sends a message to another world and waits for its reply: a receipt with this ref.
 
         timeout="30s" says how long; then the receipt's status is "timeout".
         """
-        intent = self._message("ask", world, name, body)
+        intent = self._message("ask", world, name, body, create, headers)
         if timeout is not None:
             intent["timeout"] = values.duration(timeout, "timeout")
-        self._intent({**intent, "ref": values.name_of(ref, "ref")})
+        self._intent({**intent, "ref": values.name_of(ref, "ref")}, None, retry)
 
     @staticmethod
-    def _message(verb, world, name, body):
+    def _message(verb, world, name, body, create, headers):
         intent = {verb: values.name_of(world, "the name of a world")}
         if values.name_of(name, "the name of a message", empty=True):
             intent["name"] = name
         if body is not None:
             intent["body"] = _sized(body, f"the body for {world}")
+        if create is not None:
+            intent["create"] = values.name_of(create, "create")
+        if headers is not None:
+            intent["headers"] = {values.text_of(key, "the name of a header"):
+                                 values.text_of(value, f"the header {key}")
+                                 for key, value in headers.items()}
         return intent
 
     def _intent(self, intent, ref=None, retry=None):
