@@ -12,8 +12,6 @@
 
 enum { MOST_VALUES = 256 };
 
-extern char **environ;
-
 static int refuse_config(const Call *call, const Config *config, int rc)
 {
     const char *hint = config_hint(config);
