@@ -418,7 +418,14 @@ int effects_end(const Session *session, EffectEnding *endings, uint32_t count)
         SAP_ASSERT(endings[i].delivery == NULL || endings[i].cause == ENDING_ACK);
     }
     SAP_ASSERT(guards <= SAP_STORE_MAX_GUARDS);
-    return sap_store_run(session->store, SAP_STORE_GUARDED, end_body, &all, NULL);
+    int rc = sap_store_run(session->store, SAP_STORE_GUARDED, end_body, &all, NULL);
+    /* Not before: the body may run several times, and its guards were counted once. */
+    for (uint32_t i = 0; rc == SAP_OK && i < count; i++) {
+        if (endings[i].fate == FATE_OPEN) {
+            endings[i].delivery->creates = true;
+        }
+    }
+    return rc;
 }
 
 /* ---- By hand --------------------------------------------------------------------------------- */

@@ -415,8 +415,7 @@ int fabric_deliver(UniverseTxn *txn, SapStore *store, uint32_t universe,
         return put_all(txn, store, universe, effect, delivery, false);
     case PLACE_NEW:
         if (!delivery->creates) {
-            delivery->creates = true; /* under the guards of a creation */
-            return SAP_OK;
+            return SAP_OK; /* it is open: these are not the guards of a creation */
         }
         return put_all(txn, store, universe, effect, delivery, true);
     case PLACE_DRAINS:

@@ -63,7 +63,7 @@ int fabric_reply_publish(WriteSet *writes, SapStore *store, uint32_t universe,
 /* ---- Delivery -------------------------------------------------------------------------------- */
 
 typedef enum FabricFate {
-    FABRIC_OPEN, /* nothing was written: the transaction is to be built again, as `creates` says now */
+    FABRIC_OPEN, /* nothing was written: it is for a transaction of its own, with `creates` */
     FABRIC_DELIVERED,
     FABRIC_ALREADY, /* an earlier message has its id */
     FABRIC_REFUSED, /* for good; `code` says why */

@@ -255,6 +255,38 @@ START_TEST(messages_of_a_world_that_has_finished_are_delivered_and_those_of_a_de
 }
 END_TEST
 
+/* As many as one transaction delivers, which needs more guards when it is built again. */
+START_TEST(many_destinations_are_created_though_a_commit_conflicts)
+{
+    enum { WORLDS = 16 };
+    char script[TALK_TEXT] = "";
+    char name[16];
+    bool busy = false;
+    begin(STORE_BED_MEMORY);
+    talk_settle(worker);
+    for (int i = 0; i < WORLDS; i++) {
+        size_t len = strlen(script);
+        (void)snprintf(script + len, sizeof script - len, "%ssend new-%d hello create=talk",
+                       i > 0 ? "\n" : "", i);
+    }
+    talk_do(&scene, "a", script);
+    scene_run(worker);
+    EXPECT_RC(sap_worker_step_role(worker, SAP_ROLE_EFFECTS, &busy), SAP_OK); /* claimed */
+    ck_assert_uint_eq(scene_rows(&scene, WIT_DBI_EFFECTS_INFLIGHT), WORLDS);
+    scene.fault_call = SAP_STORE_CALL_COMMIT;
+    scene.fault = SAP_STORE_FAULT_CONFLICT;
+    scene.fault_times = 1;
+    EXPECT_RC(sap_worker_step_role(worker, SAP_ROLE_EFFECTS, &busy), SAP_OK);
+    ck_assert_uint_eq(scene.fault_times, 0);
+    talk_settle(worker);
+    for (int i = 0; i < WORLDS; i++) {
+        (void)snprintf(name, sizeof name, "new-%d", i);
+        ck_assert_str_eq(talk_row(&scene, name, "text"), "hello from a: ;");
+    }
+    finish();
+}
+END_TEST
+
 /* ---- Backpressure ---------------------------------------------------------------------------- */
 
 START_TEST(a_full_inbox_refuses_messages_and_nothing_else)
@@ -501,6 +533,7 @@ int main(void)
     tcase_add_test(
         tcase,
         messages_of_a_world_that_has_finished_are_delivered_and_those_of_a_deleted_one_are_not);
+    tcase_add_test(tcase, many_destinations_are_created_though_a_commit_conflicts);
     tcase_add_test(tcase, a_full_inbox_refuses_messages_and_nothing_else);
     tcase_add_test(tcase, a_message_to_a_full_world_is_tried_again_and_finally_refused);
     tcase_add_test(tcase, two_worlds_that_fill_each_other_get_receipts_and_nothing_is_stuck);
