@@ -246,7 +246,24 @@ static int put_receipt(FoundEffect *found, const WitUniverseListEffectAttempt *a
                : rc;
 }
 
-/* Another attempt, or the receipt. */
+/* Whether the effect is performed though its world takes no receipts: one that has finished wanted
+ * all that it had asked for; of one that was deleted, only those who asked it want something. */
+static int check_outlives(const FoundEffect *found, bool *outlives_out)
+{
+    WitUniverseDbi21WorldMetaValue meta;
+    *outlives_out = false;
+    int rc = meta_row_get(found->txn->txn, &found->guards[GUARD_META].key, &meta);
+    if (rc == SAP_OK) {
+        *outlives_out = meta.status == WIT_UNIVERSE_WORLD_STATUS_DONE;
+        wit_universe_dbi21_world_meta_value_free(&meta);
+    }
+    if (rc != SAP_OK && rc != SAP_NOTFOUND) {
+        return rc;
+    }
+    return *outlives_out ? SAP_OK : fabric_effect_is_reply(&found->row.effect, outlives_out);
+}
+
+/* Another attempt, or the receipt; without either it is dropped. */
 static int retire_effect(FoundEffect *found, bool takes)
 {
     WitUniverseListEffectAttempt attempts;
@@ -265,17 +282,6 @@ static int retire_effect(FoundEffect *found, bool takes)
 
 /* ---- Messages to other worlds ---------------------------------------------------------------- */
 
-static int sender_is_done(const FoundEffect *found, bool *done_out)
-{
-    WitUniverseDbi21WorldMetaValue meta;
-    int rc = meta_row_get(found->txn->txn, &found->guards[GUARD_META].key, &meta);
-    *done_out = rc == SAP_OK && meta.status == WIT_UNIVERSE_WORLD_STATUS_DONE;
-    if (rc == SAP_OK) {
-        wit_universe_dbi21_world_meta_value_free(&meta);
-    }
-    return rc == SAP_NOTFOUND ? SAP_OK : rc;
-}
-
 /* What the receipt says of the delivery, should there be one. */
 static void note_delivery(EffectEnding *ending)
 {
@@ -288,20 +294,14 @@ static void note_delivery(EffectEnding *ending)
     (void)snprintf(ending->code, sizeof ending->code, "%s", delivery->code);
 }
 
-/* `takes`: the sender takes receipts. What a world that has finished had sent is delivered; of one that was
- * deleted, its replies are. */
+/* `takes`: the sender takes receipts. */
 static int end_delivery(FoundEffect *found, bool takes)
 {
     EffectEnding *ending = found->ending;
     FabricDelivery *delivery = ending->delivery;
     const Session *session = found->endings->session;
     bool reply = fabric_is_reply(delivery);
-    bool goes = takes || reply;
-    int rc = goes ? SAP_OK : sender_is_done(found, &goes);
-    if (rc != SAP_OK || !goes) {
-        return rc == SAP_OK ? drop_effect(found) : rc;
-    }
-    rc =
+    int rc =
         fabric_deliver(found->txn, session->store, session->universe, &found->row.effect, delivery);
     if (rc != SAP_OK || delivery->fate == FABRIC_OPEN) {
         ending->fate = FATE_OPEN;
@@ -336,13 +336,16 @@ static int end_found(FoundEffect *found)
     if (rc != SAP_OK) {
         return rc;
     }
-    if (found->dispatch.status == WIT_UNIVERSE_DISPATCH_STATUS_CANCELLED) {
+    bool goes = takes;
+    rc = goes ? SAP_OK : check_outlives(found, &goes);
+    if (rc != SAP_OK) {
+        return rc;
+    }
+    if (!goes || found->dispatch.status == WIT_UNIVERSE_DISPATCH_STATUS_CANCELLED) {
         return drop_effect(found);
     }
-    if (found->ending->delivery != NULL) {
-        return end_delivery(found, takes);
-    }
-    return takes ? retire_effect(found, takes) : drop_effect(found);
+    return found->ending->delivery != NULL ? end_delivery(found, takes)
+                                           : retire_effect(found, takes);
 }
 
 static int end_one(const Endings *endings, UniverseTxn *txn, EffectEnding *ending,

@@ -5,11 +5,13 @@
  * world's meta:
  *
  *   the row is gone, or another's claim   nothing: it was decided before
- *   cancelled, or the world is gone       the row and its dedupe row go
+ *   cancelled, or the world is deleted    the row and its dedupe row go; but a reply of a deleted world is
+ *                                         delivered, as all is that a world asked for before it finished
  *   it is a message to another world      that is delivered, or refused (fabric.h); one whose sender waits for a
  *                                         reply, and a reply, go without a receipt
  *   it may be tried again                 pending again, at the time that its policy says
- *   else                                  the receipt into the inbox with a hint, dedupe complete, row gone
+ *   the world takes receipts              the receipt into the inbox with a hint, dedupe complete, row gone
+ *   else                                  the row and its dedupe row go
  *
  * Run again after an unknown outcome: the row gone means that it is done. */
 #ifndef SAPLING_UNIVERSE_EFFECT_END_H

@@ -172,6 +172,23 @@ bool fabric_is_reply(const FabricDelivery *delivery)
     return delivery->params.answers.len > 0;
 }
 
+int fabric_effect_is_reply(const WitUniverseEffect *effect, bool *reply_out)
+{
+    WitUniverseFabricSendParams params;
+    *reply_out = false;
+    if (effect->kind.len != sizeof FABRIC_KIND - 1 ||
+        memcmp(effect->kind.data, FABRIC_KIND, effect->kind.len) != 0) {
+        return SAP_OK;
+    }
+    int rc = wit_universe_fabric_send_params_decode(effect->params.data, effect->params.len,
+                                                    &params, NULL);
+    if (rc == SAP_OK) {
+        *reply_out = params.answers.len > 0;
+        wit_universe_fabric_send_params_free(&params);
+    }
+    return rc == SAP_INVALID || rc == SAP_CORRUPT ? SAP_OK : rc;
+}
+
 uint32_t fabric_guards(uint32_t universe, const FabricDelivery *delivery,
                        UniverseGuard guards_out[FABRIC_GUARDS])
 {

@@ -94,6 +94,8 @@ void fabric_delivery_free(FabricDelivery *delivery);
 
 /* Whether it is a reply. */
 bool fabric_is_reply(const FabricDelivery *delivery);
+/* The same of an effect as it is in a queue; one whose params do not decode is none. */
+int fabric_effect_is_reply(const WitUniverseEffect *effect, bool *reply_out);
 
 /* The guards that it needs beside those of its effect: 1 or 2. */
 uint32_t fabric_guards(uint32_t universe, const FabricDelivery *delivery,

@@ -226,6 +226,40 @@ START_TEST(questions_of_worlds_that_end_leave_nothing_behind)
 }
 END_TEST
 
+/* Another worker claims the replies, and dies before it has delivered them; the worlds that reply
+ * are gone by then. */
+START_TEST(replies_of_worlds_that_end_outlive_who_delivers_them)
+{
+    bool done = false;
+    begin(STORE_BED_MEMORY);
+    scene_create(&scene, "c", "talk");
+    talk_do(&scene, "a", "ask b later ref=q ms=999000\nask c question ref=r ms=999000");
+    EXPECT_RC(sap_world_pause(scene.universe, "c", "it takes nothing"), SAP_OK);
+    talk_settle(worker);
+    talk_do(&scene, "b", "answer");
+    scene_run(worker);
+    EXPECT_RC(sap_world_delete(scene.universe, "c", "gone"), SAP_OK);
+    for (int i = 0; i < 100 && !done; i++) {
+        EXPECT_RC(sap_world_drain(scene.universe, "c", 0, &done), SAP_OK);
+    }
+    ck_assert(done);
+    SapWorker *other = talk_worker(&scene, "other");
+    EXPECT_RC(sap_worker_step_role(other, SAP_ROLE_EFFECTS, &done), SAP_OK);
+    ck_assert_uint_eq(scene_rows(&scene, WIT_DBI_EFFECTS_INFLIGHT), 2);
+    scene_kill(&scene, other);
+    EXPECT_RC(sap_world_delete(scene.universe, "b", "gone"), SAP_OK);
+    for (int i = 0; i < 120; i++) { /* the claims run out */
+        scene_pass_ms(&scene, SECOND_MS);
+        talk_step(worker);
+    }
+    const char *text = talk_row(&scene, "a", "text");
+    EXPECT(strstr(text, "q ok  late;") != NULL &&
+               strstr(text, "r error destination_deleted the world was deleted;") != NULL,
+           "'%s'", text);
+    finish();
+}
+END_TEST
+
 /* The timers of a world, as a person sees them. */
 typedef struct SeenTimers {
     uint8_t hashes[4][32];
@@ -432,6 +466,7 @@ int main(void)
     tcase_add_test(tcase, a_question_refused_and_timed_out_at_once_has_one_receipt);
     tcase_add_test(tcase, a_question_that_times_out_while_its_message_is_inflight);
     tcase_add_test(tcase, questions_of_worlds_that_end_leave_nothing_behind);
+    tcase_add_test(tcase, replies_of_worlds_that_end_outlive_who_delivers_them);
     tcase_add_test(tcase, people_end_questions_and_promises_and_leave_nothing_behind);
     tcase_add_test(tcase, a_promise_times_out_or_is_cancelled_and_then_nobody_resolves_it);
     tcase_add_test(tcase, a_promise_of_unknown_outcome_is_resolved_once);

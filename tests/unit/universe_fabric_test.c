@@ -287,6 +287,71 @@ START_TEST(many_destinations_are_created_though_a_commit_conflicts)
 }
 END_TEST
 
+/* ---- When attempts fail ---------------------------------------------------------------------- */
+
+/* Another worker claims what is due, and dies before it has delivered anything. */
+static void lose_claims(uint32_t claims)
+{
+    bool busy = false;
+    SapWorker *other = talk_worker(&scene, "other");
+    EXPECT_RC(sap_worker_step_role(other, SAP_ROLE_EFFECTS, &busy), SAP_OK);
+    ck_assert_uint_eq(scene_rows(&scene, WIT_DBI_EFFECTS_INFLIGHT), claims);
+    scene_kill(&scene, other);
+}
+
+static void pass_claims(void)
+{
+    for (int i = 0; i < 120; i++) {
+        scene_pass_ms(&scene, SECOND_MS);
+        talk_step(worker);
+    }
+}
+
+START_TEST(what_a_world_has_sent_before_it_finished_outlives_who_delivers_it)
+{
+    begin(STORE_BED_MEMORY);
+    talk_settle(worker);
+    talk_do(&scene, "a", "send b bye ref=r\nsend b bye\ndone");
+    scene_run(worker);
+    lose_claims(2);
+    pass_claims();
+    ck_assert_str_eq(talk_row(&scene, "b", "text"), "bye from a: ;bye from a: ;");
+    finish();
+}
+END_TEST
+
+START_TEST(what_a_world_has_sent_before_it_finished_waits_for_a_full_world)
+{
+    begin(STORE_BED_MEMORY);
+    scene_leave(&scene, worker);
+    scene.universe->max_inbox = 1;
+    worker = talk_worker(&scene, "worker");
+    talk_settle(worker);
+    EXPECT_RC(sap_world_pause(scene.universe, "b", "it fills up"), SAP_OK);
+    talk_say(&scene, "b", "one", "");
+    talk_do(&scene, "a", "send b bye ref=r\ndone");
+    talk_settle(worker);
+    EXPECT_RC(sap_world_resume(scene.universe, "b"), SAP_OK);
+    pass_claims();
+    ck_assert_str_eq(talk_row(&scene, "b", "text"), "one from : ;bye from a: ;");
+    finish();
+}
+END_TEST
+
+START_TEST(what_a_world_has_sent_goes_with_it_when_it_is_deleted_and_nobody_has_delivered_it)
+{
+    begin(STORE_BED_MEMORY);
+    talk_settle(worker);
+    talk_do(&scene, "a", "send b never ref=r");
+    scene_run(worker);
+    lose_claims(1);
+    EXPECT_RC(sap_world_delete(scene.universe, "a", "gone"), SAP_OK);
+    pass_claims();
+    ck_assert_str_eq(talk_row(&scene, "b", "text"), "");
+    finish();
+}
+END_TEST
+
 /* ---- Backpressure ---------------------------------------------------------------------------- */
 
 START_TEST(a_full_inbox_refuses_messages_and_nothing_else)
@@ -534,6 +599,10 @@ int main(void)
         tcase,
         messages_of_a_world_that_has_finished_are_delivered_and_those_of_a_deleted_one_are_not);
     tcase_add_test(tcase, many_destinations_are_created_though_a_commit_conflicts);
+    tcase_add_test(tcase, what_a_world_has_sent_before_it_finished_outlives_who_delivers_it);
+    tcase_add_test(tcase, what_a_world_has_sent_before_it_finished_waits_for_a_full_world);
+    tcase_add_test(
+        tcase, what_a_world_has_sent_goes_with_it_when_it_is_deleted_and_nobody_has_delivered_it);
     tcase_add_test(tcase, a_full_inbox_refuses_messages_and_nothing_else);
     tcase_add_test(tcase, a_message_to_a_full_world_is_tried_again_and_finally_refused);
     tcase_add_test(tcase, two_worlds_that_fill_each_other_get_receipts_and_nothing_is_stuck);
