@@ -19,6 +19,7 @@ typedef struct HandAct {
     UniverseName world;
     uint8_t hash[UNIVERSE_DIGEST];
     RowKey at;                 /* its row, as it was read before */
+    RowKey promise;            /* whose time the timer is; len 0: none's */
     uint8_t seq[UNIVERSE_SEQ]; /* of a receipt */
     bool moved;                /* the row is not there any more: look again */
 } HandAct;
@@ -184,6 +185,23 @@ int sap_effect_cancel(SapUniverse *universe, const char *world, const uint8_t in
 
 /* ---- Cancelling timers ----------------------------------------------------------------------- */
 
+/* A person ends a promise with its time, as its firing does. */
+static int find_promise_of(HandAct *act, SapStoreTxn *txn)
+{
+    WitUniverseDbi37TimersDueValue due;
+    Slice val = {0};
+    act->promise.len = 0;
+    int rc = universe_get(txn, &act->at, &val);
+    rc = rc == SAP_OK ? row_decode_code(wit_universe_dbi37_timers_due_value_decode(
+                            val.data, val.len, &due, NULL))
+                      : rc;
+    if (rc == SAP_OK) {
+        timer_promise(&due, act->universe->number, &act->promise);
+        wit_universe_dbi37_timers_due_value_free(&due);
+    }
+    return rc;
+}
+
 static int find_armed(HandAct *act)
 {
     SapStoreTxn *txn = NULL;
@@ -191,6 +209,7 @@ static int find_armed(HandAct *act)
     row_key_dedupe(&key, WIT_DBI_TIMERS_DEDUPE, act->universe->number, act->hash);
     int rc = sap_store_begin(act->universe->store, SAP_STORE_READ_NEWEST, &txn);
     rc = rc == SAP_OK ? timer_dedupe_get(txn, &key, &act->at) : rc;
+    rc = rc == SAP_OK ? find_promise_of(act, txn) : rc;
     sap_store_abort(txn);
     return rc;
 }
@@ -213,12 +232,14 @@ static int put_cancelled(const HandAct *act, UniverseTxn *txn,
     return ingress_put_rows(txn, act->universe->number, &request);
 }
 
-/* The same rows and guards as of a firing: whoever finds the due row decides. */
+/* The same rows and guards as of a firing: whoever finds the due row decides, and of a promise,
+ * whoever finds its row. */
 static int disarm_body(SapStoreTxn *store_txn, void *ctx)
 {
     HandAct *act = (HandAct *)ctx;
     UniverseTxn txn;
-    UniverseGuard guards[2];
+    UniverseGuard guards[3];
+    uint32_t guard_count = 2;
     WitUniverseDbi37TimersDueValue due;
     RowKey key;
     Slice val = {0};
@@ -226,7 +247,10 @@ static int disarm_body(SapStoreTxn *store_txn, void *ctx)
     row_key_world(&guards[0].key, WIT_DBI_WORLD_META, act->universe->number, &act->world);
     guards[0].exclusive = false;
     guards[1] = (UniverseGuard){act->at, true};
-    int rc = universe_txn_start(&txn, store_txn, PARTY_TIMER, guards, 2, NULL, 0);
+    if (act->promise.len > 0) {
+        guards[guard_count++] = (UniverseGuard){act->promise, true};
+    }
+    int rc = universe_txn_start(&txn, store_txn, PARTY_TIMER, guards, guard_count, NULL, 0);
     rc = rc == SAP_OK ? universe_get(store_txn, &act->at, &val) : rc;
     rc = rc == SAP_OK ? world_takes(store_txn, &guards[0].key, &takes) : rc;
     rc = rc == SAP_OK ? row_decode_code(wit_universe_dbi37_timers_due_value_decode(
@@ -237,7 +261,9 @@ static int disarm_body(SapStoreTxn *store_txn, void *ctx)
     }
     bool own = due.world.len == act->world.len &&
                memcmp(due.world.data, act->world.text, due.world.len) == 0;
-    rc = own && takes ? put_cancelled(act, &txn, &due) : SAP_NOTFOUND;
+    rc = own && takes ? SAP_OK : SAP_NOTFOUND;
+    rc = rc == SAP_OK && act->promise.len > 0 ? universe_del(&txn, &act->promise) : rc;
+    rc = rc == SAP_OK ? put_cancelled(act, &txn, &due) : rc;
     wit_universe_dbi37_timers_due_value_free(&due);
     rc = rc == SAP_OK ? universe_del(&txn, &act->at) : rc;
     row_key_dedupe(&key, WIT_DBI_TIMERS_DEDUPE, act->universe->number, act->hash);

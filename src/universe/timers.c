@@ -56,6 +56,15 @@ int timers_arm(WriteSet *writes, uint32_t universe, const TimerIntent *timer)
     return rc;
 }
 
+void timer_promise(const WitUniverseDbi37TimersDueValue *due, uint32_t universe,
+                   RowKey *promise_out)
+{
+    promise_out->len = 0;
+    if (due->use == WIT_UNIVERSE_TIMER_USE_PROMISE && due->payload.len == UNIVERSE_DIGEST) {
+        row_key_promise(promise_out, universe, due->payload.data);
+    }
+}
+
 /* ---- What is due ----------------------------------------------------------------------------- */
 
 /* A timer that was read before the transaction that fires it. */
@@ -102,10 +111,7 @@ static int note_due(Firings *firings, const SapStoreRow *row, int clock)
     if (rc == SAP_OK) {
         universe_name_copy(&firing->world, &val.world);
         firing->clock = clock;
-        firing->promise.len = 0;
-        if (val.use == WIT_UNIVERSE_TIMER_USE_PROMISE && val.payload.len == UNIVERSE_DIGEST) {
-            row_key_promise(&firing->promise, firings->worker->universe, val.payload.data);
-        }
+        timer_promise(&val, firings->worker->universe, &firing->promise);
         wit_universe_dbi37_timers_due_value_free(&val);
         producer_next(firings->worker->producer, firings->worker->store, firing->seq);
         firings->count++;

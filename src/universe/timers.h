@@ -43,6 +43,10 @@ int timers_arm(WriteSet *writes, uint32_t universe, const TimerIntent *timer);
 void timer_item(const WitUniverseDbi37TimersDueValue *due, const uint8_t hash[UNIVERSE_DIGEST],
                 uint64_t time_ns, WitUniverseInboxItem *item_out);
 
+/* The row of the promise whose time the timer is; len 0: it is none's. */
+void timer_promise(const WitUniverseDbi37TimersDueValue *due, uint32_t universe,
+                   RowKey *promise_out);
+
 /* ---- Firing ---------------------------------------------------------------------------------- */
 
 typedef struct TimerStats {

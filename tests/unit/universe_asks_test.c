@@ -354,6 +354,36 @@ START_TEST(a_promise_is_what_somebody_outside_resolves_it_with)
 }
 END_TEST
 
+static int keep_hash(void *ctx, const SapTimerInfo *timer)
+{
+    memcpy(ctx, timer->intent_hash, 32);
+    return SAP_OK;
+}
+
+START_TEST(a_promise_whose_timer_a_person_ends_is_over_for_everybody)
+{
+    SapListQuery query = {.size = sizeof query};
+    char id[SAP_PROMISE_ID_SIZE];
+    uint8_t hash[32] = {0};
+    begin(STORE_BED_MEMORY);
+    talk_do(&scene, "a", "promise p ms=99000");
+    read_id(id);
+    EXPECT_RC(sap_timers_list(scene.universe, &query, keep_hash, hash, NULL), SAP_OK);
+    EXPECT_RC(sap_timer_cancel(scene.universe, "a", hash), SAP_OK);
+    ck_assert_int_eq(resolve(id, SAP_RECEIPT_OK, "late"),
+                     SAP_NOTFOUND); /* the world has not looked */
+    talk_expect(&scene, worker, "a", "p error cancelled null;");
+    talk_do(&scene, "a", "promise p ms=99000");
+    talk_settle(worker);
+    read_id(id);
+    EXPECT_RC(sap_timers_list(scene.universe, &query, keep_hash, hash, NULL), SAP_OK);
+    ck_assert_int_eq(resolve(id, SAP_RECEIPT_OK, "early"), SAP_OK);
+    EXPECT_RC(sap_timer_cancel(scene.universe, "a", hash), SAP_NOTFOUND);
+    talk_expect(&scene, worker, "a", "p error cancelled null;p ok  early;");
+    finish();
+}
+END_TEST
+
 START_TEST(a_promise_times_out_or_is_cancelled_and_then_nobody_resolves_it)
 {
     char id[SAP_PROMISE_ID_SIZE];
@@ -468,6 +498,7 @@ int main(void)
     tcase_add_test(tcase, questions_of_worlds_that_end_leave_nothing_behind);
     tcase_add_test(tcase, replies_of_worlds_that_end_outlive_who_delivers_them);
     tcase_add_test(tcase, people_end_questions_and_promises_and_leave_nothing_behind);
+    tcase_add_test(tcase, a_promise_whose_timer_a_person_ends_is_over_for_everybody);
     tcase_add_test(tcase, a_promise_times_out_or_is_cancelled_and_then_nobody_resolves_it);
     tcase_add_test(tcase, a_promise_of_unknown_outcome_is_resolved_once);
     tcase_add_test(tcase, a_correlation_goes_on_into_effects_timers_and_their_receipts);
