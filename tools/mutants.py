@@ -20,6 +20,7 @@ With --run a mutant whose tests pass has survived: the exit status is 1.
 import argparse
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -115,12 +116,41 @@ def read_all(directory):
     return [Mutant(os.path.join(directory, n)) for n in names]
 
 
+def descendants(pid):
+    """All that the process has started and that is still there; tests run in sessions of their own."""
+    children = {}
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            try:
+                with open(f"/proc/{entry}/stat", encoding="utf-8", errors="replace") as stat:
+                    parent = int(stat.read().rpartition(")")[2].split()[1])
+            except OSError:
+                continue
+            children.setdefault(parent, []).append(int(entry))
+    found = children.get(pid, [])
+    for child in found:
+        found.extend(children.get(child, []))
+    return found
+
+
 def make(tree, target, timeout, jobs, **settings):
-    return subprocess.run(["make", "-C", tree, f"-j{jobs}", *target], timeout=timeout,
-                          env=dict(os.environ, **settings), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    """Of a run that does not end, everything it has started is ended too."""
+    argv = ["make", "-C", tree, f"-j{jobs}", *target]
+    with subprocess.Popen(argv, env=dict(os.environ, **settings), stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True) as run:
+        try:
+            output, _ = run.communicate(timeout=timeout)
+        except BaseException:
+            for pid in [run.pid, *descendants(run.pid)]:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+            raise
+        return subprocess.CompletedProcess(argv, run.returncode, output)
 
 
-def run_one(mutant, tree, jobs):
+def run_one(mutant, tree, jobs, timeout):
     """'caught', 'SURVIVED' or 'BROKEN', and what to say about it."""
     source = mutant.test_sources(tree)[0]
     target, check = f"build/test/{source.replace('.c', '')}", ["check", f"T={mutant.test}.c"]
@@ -133,7 +163,7 @@ def run_one(mutant, tree, jobs):
             return "BROKEN", "does not compile:\n" + built.stdout[-2000:]
         begin = time.monotonic()
         try:
-            ran = make(tree, check, TEST_TIMEOUT_S, jobs,
+            ran = make(tree, check, timeout, jobs,
                        **(SEEDS if re.fullmatch(SIMULATIONS, mutant.test) else {}))
         except subprocess.TimeoutExpired:
             return "caught", f"{mutant.test} does not end"
@@ -154,6 +184,8 @@ def main():
     parser.add_argument("--root", default=".", help="the sources")
     parser.add_argument("--only", default="", help="mutants whose name contains this")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--timeout", type=int, default=TEST_TIMEOUT_S, metavar="SECONDS",
+                        help="after which a test that has not ended has caught its mutant")
     args = parser.parse_args()
     mutants = [m for m in read_all(args.table or args.check or args.run) if args.only in m.name]
     if args.table:
@@ -174,7 +206,7 @@ def main():
         return 1
     bad = 0
     for m in mutants:
-        verdict, detail = run_one(m, args.tree, args.jobs)
+        verdict, detail = run_one(m, args.tree, args.jobs, args.timeout)
         bad += verdict != "caught"
         print(f"{verdict:9} {m.name:32} {detail}", flush=True)
     print(f"mutants: {len(mutants) - bad} passed, {bad} failed")

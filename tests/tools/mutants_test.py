@@ -17,6 +17,7 @@ build/test/tests/unit/one_test: src/a.c
 \t@! grep -q 'no C' src/a.c
 \t@mkdir -p $(@D) && cp src/a.c $@
 check: build/test/tests/unit/one_test
+\t@if grep -q endless $<; then setsid -w sh -c 'echo $$$$ > ../pid; exec sleep 600'; fi
 \t@grep -q right $<
 build/sapling: src/a.c
 \t@mkdir -p $(@D) && cp src/a.c $@
@@ -65,6 +66,20 @@ class MutantsTest(unittest.TestCase):
         self.assertEqual(status, 1, output)
         self.assertIn("SURVIVED  change", output)
         self.assertIn("mutants: 1 passed, 1 failed", output)
+
+    def test_test_that_does_not_end_has_caught_its_bug_and_leaves_nothing_running(self):
+        self.plant("bug", "right\n", "endless\n")
+        status, output = self.tool("--run", "mutants", "--tree", "tree", "--jobs", "1",
+                                   "--timeout", "2")
+        self.assertEqual(status, 0, output)
+        self.assertIn("one_test does not end", output)
+        with open(os.path.join(self.root, "pid"), encoding="utf-8") as file:
+            pid = int(file.read())
+        try:
+            with open(f"/proc/{pid}/stat", encoding="utf-8") as stat:
+                self.assertEqual(stat.read().rpartition(")")[2].split()[0], "Z")
+        except FileNotFoundError:
+            pass
 
     def test_bug_of_the_command_is_caught_by_its_tests(self):
         self.write("tests/cli/two_test.py", "")
