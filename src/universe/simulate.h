@@ -46,6 +46,7 @@
     X(asked, "questions asked by worlds")                           \
     X(replied, "of them those that had a reply")                    \
     X(unasked, "of them those that were refused")                   \
+    X(came_back, "replies that had to come to whoever had asked")   \
     X(timed_out, "of them those that timed out")                    \
     X(taken_back, "messages and questions that were cancelled")     \
     X(founded, "worlds created by messages")                        \

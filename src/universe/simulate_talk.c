@@ -20,7 +20,9 @@
 enum {
     ASKED_KEY = 5,
     SAID = 10,
-    ASK_S = 4000, /* worlds stand still for long between the faults of a run and its end */
+    IGNORED_S = 5, /* that a question waits: to which nobody replies, perhaps, or in any case */
+    LATER_S = 4000,
+    ASK_S = 40000, /* worlds stand still for long between the faults of a run and its end */
 };
 
 /* The payload of what a world says: its first letter, the height of its step, and what is done about it. */
@@ -108,7 +110,9 @@ static int ask(SapWorld *world, uint32_t number)
         .encoding = SAP_ENCODING_RAW,
         .payload = said,
         .payload_len = sizeof said,
-        .timeout_ns = SECOND_NS * (what == 1 ? 5 : ASK_S),
+        .timeout_ns = SECOND_NS * (what == 1                ? IGNORED_S
+                                   : what == 4 || what == 5 ? LATER_S
+                                                            : ASK_S),
     };
     write_said(world, what, said);
     (void)snprintf(ref, sizeof ref, "q%u", (unsigned)(number % 4));
@@ -238,11 +242,13 @@ enum { MOST_SENT = 4096 };
 typedef struct Sent {
     uint8_t hash[UNIVERSE_DIGEST];
     uint8_t said[SAID]; /* of a promise: not used */
-    IntentType type;    /* INTENT_EFFECT: a message */
+    IntentType type;    /* INTENT_EFFECT: a message; INTENT_REPLY has the hash of the question */
     bool cancelled;
     uint32_t delivered;
     uint32_t handled;  /* answers that somebody waited for */
     uint32_t resolved; /* of a promise: all that has come of it */
+    uint32_t by;       /* of a reply: the world that replied, and the one that gets it */
+    uint32_t to;
     WitUniverseItemKind kind;
     WitUniverseReceiptStatus status; /* of the answer that was handled */
     bool already;
@@ -253,22 +259,67 @@ typedef struct TalkCheck {
     Simulator *simulator;
     Sent *sent;
     uint32_t count;
-    bool second; /* pass: what was sent is known */
+    bool second;               /* pass: what was sent is known */
+    uint32_t at;               /* the world whose journal is read */
+    bool lives[TALK_WORLDS];   /* it is neither done nor deleted, and never was */
+    bool gave_up[TALK_WORLDS]; /* a reply of it could not be delivered, and it knows */
+    UniverseName names[TALK_WORLDS];
 } TalkCheck;
 
 static Sent *find_sent(const TalkCheck *check, const CodecBytes *hash)
 {
     for (uint32_t i = 0; i < check->count; i++) {
-        if (memcmp(check->sent[i].hash, hash->data, UNIVERSE_DIGEST) == 0) {
+        if (check->sent[i].type != INTENT_REPLY &&
+            memcmp(check->sent[i].hash, hash->data, UNIVERSE_DIGEST) == 0) {
             return &check->sent[i];
         }
     }
     return NULL;
 }
 
+static uint32_t find_world(const TalkCheck *check, const UniverseName *name)
+{
+    uint32_t at = 0;
+    while (at < TALK_WORLDS && !universe_name_equal(&check->names[at], name)) {
+        at++;
+    }
+    return at;
+}
+
 static bool is_kind(const CodecBytes *kind, const char *text)
 {
     return kind->len == strlen(text) && memcmp(kind->data, text, kind->len) == 0;
+}
+
+/* To another world: by a handler, or since its question is a dead letter. */
+static void note_reply(TalkCheck *check, const CodecBytes *reply_to)
+{
+    FabricAsker asker;
+    if (check->count < MOST_SENT &&
+        fabric_asker_read((Slice){reply_to->data, reply_to->len}, &asker)) {
+        Sent *sent = &check->sent[check->count];
+        *sent =
+            (Sent){.type = INTENT_REPLY, .by = check->at, .to = find_world(check, &asker.world)};
+        memcpy(sent->hash, asker.hash, sizeof sent->hash);
+        check->count += sent->to < TALK_WORLDS;
+    }
+}
+
+/* A reply is somewhere: consumed, as a duplicate too, or waiting. */
+static void see_reply(TalkCheck *check, const WitUniverseInboxItem *item)
+{
+    for (uint32_t i = 0; item->kind == WIT_UNIVERSE_ITEM_KIND_REPLY && i < check->count; i++) {
+        Sent *sent = &check->sent[i];
+        sent->delivered +=
+            sent->type == INTENT_REPLY && memcmp(sent->hash, item->hash.data, UNIVERSE_DIGEST) == 0;
+    }
+}
+
+/* A receipt that nobody waits for, of a message, and not `ok`. */
+static bool is_given_up(const WitUniverseInboxItem *item)
+{
+    return item->kind == WIT_UNIVERSE_ITEM_KIND_RECEIPT && item->ref.len == 0 &&
+           item->status != WIT_UNIVERSE_RECEIPT_STATUS_OK;
 }
 
 static void note_sent(TalkCheck *check, const WitUniverseIntent *intent)
@@ -366,6 +417,8 @@ static int see_entry(void *ctx, uint64_t height, uint64_t epoch, Slice content,
     for (uint32_t i = 0; i < entry->intents.count; i++) {
         if (check->second) {
             note_cancelled(check, &entry->intents.items[i]);
+        } else if (is_kind(&entry->intents.items[i].kind, "reply")) {
+            note_reply(check, &entry->intents.items[i].ref);
         } else {
             note_sent(check, &entry->intents.items[i]);
         }
@@ -373,6 +426,8 @@ static int see_entry(void *ctx, uint64_t height, uint64_t epoch, Slice content,
     if (!check->second) {
         return SAP_OK;
     }
+    see_reply(check, item);
+    check->gave_up[check->at] = check->gave_up[check->at] || is_given_up(item);
     if (entry->kind != WIT_UNIVERSE_ENTRY_KIND_REJECTED) { /* that one is a dead letter */
         see_delivered(check, item);
     }
@@ -408,12 +463,19 @@ static void see_rows(TalkCheck *check, SapStoreTxn *txn, uint32_t table, uint32_
             wit_universe_dbi24_world_inbox_value_decode(rows[i].val, rows[i].val_len, &waiting,
                                                         NULL) == SAP_OK) {
             see_delivered(check, &waiting.item);
+            see_reply(check, &waiting.item);
+            check->gave_up[check->at] = check->gave_up[check->at] || is_given_up(&waiting.item);
             wit_universe_dbi24_world_inbox_value_free(&waiting);
         }
         if (table == WIT_DBI_WORLD_DLQ &&
             wit_universe_dbi28_world_dlq_value_decode(rows[i].val, rows[i].val_len, &letter,
                                                       NULL) == SAP_OK) {
-            see_delivered(check, &letter.item);
+            if (check->second) {
+                see_delivered(check, &letter.item);
+                see_reply(check, &letter.item);
+            } else {
+                note_reply(check, &letter.item.reply_to);
+            }
             wit_universe_dbi28_world_dlq_value_free(&letter);
         }
     }
@@ -443,8 +505,23 @@ static void check_question(const TalkCheck *check, const Sent *sent)
     }
 }
 
+/* Whoever has asked and is still there has the reply, were it too late. */
+static void check_reply(const TalkCheck *check, const Sent *sent)
+{
+    bool counts = check->lives[sent->by] && check->lives[sent->to] && !check->gave_up[sent->by];
+    check->outside->counts->came_back += counts;
+    if (counts && sent->delivered == 0) {
+        simulator_violation(check->simulator, "a reply of %s to %s is nowhere",
+                            check->names[sent->by].text, check->names[sent->to].text);
+    }
+}
+
 static void check_sent(const TalkCheck *check, const Sent *sent)
 {
+    if (sent->type == INTENT_REPLY) {
+        check_reply(check, sent);
+        return;
+    }
     if (sent->delivered > 1 || sent->handled > 1 || sent->resolved > 1) {
         simulator_violation(check->simulator,
                             "type %d was delivered %" PRIu32 " times, answered %" PRIu32
@@ -467,6 +544,8 @@ static void count_sent(UniverseCounts *counts, const Sent *sent)
     bool ok = sent->status == WIT_UNIVERSE_RECEIPT_STATUS_OK;
     counts->taken_back += sent->cancelled && sent->type != INTENT_PROMISE;
     switch (sent->type) {
+    case INTENT_REPLY:
+        break;
     case INTENT_EFFECT:
         counts->said++;
         counts->heard += sent->delivered;
@@ -499,22 +578,41 @@ static void check_kept(const TalkCheck *check)
     }
 }
 
+static bool has_always_lived(SapStoreTxn *txn, uint32_t universe, const UniverseName *world)
+{
+    RowKey key;
+    WitUniverseDbi21WorldMetaValue meta;
+    row_key_world(&key, WIT_DBI_WORLD_META, universe, world);
+    if (meta_row_get(txn, &key, &meta) != SAP_OK) {
+        return false;
+    }
+    bool lives = meta.born_height == 0 && meta.status != WIT_UNIVERSE_WORLD_STATUS_DELETED &&
+                 meta.status != WIT_UNIVERSE_WORLD_STATUS_DONE;
+    wit_universe_dbi21_world_meta_value_free(&meta);
+    return lives;
+}
+
 void talk_check_end(TalkOutside *outside, Simulator *simulator, SapStoreTxn *txn, uint32_t universe,
                     const char *const *worlds, uint32_t world_count)
 {
     TalkCheck check = {.outside = outside, .simulator = simulator};
+    SAP_ASSERT(world_count == TALK_WORLDS);
     check.sent = (Sent *)mem_alloc(MEM_UNIVERSE, MOST_SENT * sizeof *check.sent);
     if (check.sent == NULL) {
         return;
     }
+    for (uint32_t i = 0; i < world_count; i++) {
+        int rc = universe_name_set(&check.names[i], worlds[i]);
+        SAP_ASSERT(rc == SAP_OK);
+        check.lives[i] = has_always_lived(txn, universe, &check.names[i]);
+    }
     for (int pass = 0; pass < 2; pass++) {
         check.second = pass == 1;
         for (uint32_t i = 0; i < world_count; i++) {
-            UniverseName name;
+            UniverseName name = check.names[i];
             RowKey key;
             HeadRow head;
-            int rc = universe_name_set(&name, worlds[i]);
-            SAP_ASSERT(rc == SAP_OK);
+            check.at = i;
             row_key_world(&key, WIT_DBI_HEAD, universe, &name);
             if (head_row_get(txn, &key, &head) == SAP_OK) {
                 (void)journal_read(simulator_store(simulator), universe, &name, 1, head.height,
@@ -522,8 +620,8 @@ void talk_check_end(TalkOutside *outside, Simulator *simulator, SapStoreTxn *txn
             }
             if (check.second) {
                 see_rows(&check, txn, WIT_DBI_WORLD_INBOX, universe, &name);
-                see_rows(&check, txn, WIT_DBI_WORLD_DLQ, universe, &name);
             }
+            see_rows(&check, txn, WIT_DBI_WORLD_DLQ, universe, &name);
         }
     }
     for (uint32_t i = 0; i < check.count; i++) {
