@@ -395,6 +395,7 @@ static int end_body(SapStoreTxn *store_txn, void *ctx)
     for (uint32_t i = 0; i < endings->count; i++) {
         const EffectEnding *ending = &endings->list[i];
         first[i] = guard_count;
+        SAP_ASSERT(guard_count + effect_ending_guards(ending) <= SAP_STORE_MAX_GUARDS);
         guard_count += take_guards_of(ending, endings->session->universe, &guards[guard_count]);
         if (ending->has_blob) {
             blobs[blob_count++] = ending->blob;

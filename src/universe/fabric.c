@@ -194,9 +194,12 @@ uint32_t fabric_guards(uint32_t universe, const FabricDelivery *delivery,
 {
     row_key_world(&guards_out[0].key, WIT_DBI_WORLD_META, universe, &delivery->to);
     guards_out[0].exclusive = delivery->creates;
+    if (!delivery->creates) {
+        return 1; /* there may be no room for another */
+    }
     row_key_world(&guards_out[1].key, WIT_DBI_LEASE, universe, &delivery->to);
     guards_out[1].exclusive = true;
-    return delivery->creates ? 2 : 1;
+    return FABRIC_GUARDS;
 }
 
 /* ---- The receipt ----------------------------------------------------------------------------- */

@@ -64,6 +64,25 @@ START_TEST(a_message_is_delivered_once_and_has_one_receipt)
 }
 END_TEST
 
+/* Sixteen deliveries in a transaction take all the guards that there are. */
+START_TEST(forty_messages_of_one_step_are_each_delivered)
+{
+    enum { MESSAGES = 40 };
+    char lines[MESSAGES * 16] = "";
+    char heard[MESSAGES * 24] = "";
+    begin(STORE_BED_MEMORY);
+    talk_settle(worker);
+    for (int i = 0; i < MESSAGES; i++) {
+        (void)snprintf(lines + strlen(lines), sizeof lines - strlen(lines), "%ssend b hello",
+                       i > 0 ? "\n" : "");
+        (void)snprintf(heard + strlen(heard), sizeof heard - strlen(heard), "hello from a: ;");
+    }
+    talk_do(&scene, "a", lines);
+    talk_expect(&scene, worker, "b", heard);
+    finish();
+}
+END_TEST
+
 START_TEST(what_is_said_of_a_message_travels_along)
 {
     if (!begin(_i)) {
@@ -582,6 +601,7 @@ int main(void)
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_set_timeout(tcase, TIMEOUT_S);
     tcase_add_loop_test(tcase, a_message_is_delivered_once_and_has_one_receipt, 0, STORE_BED_MAX);
+    tcase_add_test(tcase, forty_messages_of_one_step_are_each_delivered);
     tcase_add_loop_test(tcase, what_is_said_of_a_message_travels_along, 0, STORE_BED_MAX);
     tcase_add_loop_test(tcase, seed_deterministic_4_fabric_dedupe, 0, STORE_BED_MAX);
     tcase_add_loop_test(tcase, a_destination_that_takes_nothing_is_a_receipt_that_says_why, 0,
