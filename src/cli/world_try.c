@@ -37,9 +37,9 @@ static int try_program(const Call *call, const Program *program, const Config *c
 {
     char message[1024] = "";
     const char *state = call_value(call, OPTION_STATE);
-    const char *python_path = config_text(config, CONFIG_PYTHON_PATH);
+    char python[CONFIG_PATH_MAX];
     ExecTry trial = {.runner = program->runner,
-                     .python_path = python_path[0] != '\0' ? python_path : NULL,
+                     .python_path = config_python_path(config, python),
                      .timeout_ns = timeout_ms * 1000000,
                      .asks = state != NULL && strcmp(state, "ask") == 0};
 

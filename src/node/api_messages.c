@@ -240,23 +240,18 @@ static void end_send(Sending *sending)
     call_park(call, call->api->replies, sending->wait_ms);
 }
 
-/* Creates the world that is missing. Another may do so at the same time. */
+/* Creates the world that is missing. Another may do so at the same time: then its creation need not be durable
+ * yet, and sending says whether the world takes messages. */
 static bool create_missing(Sending *sending)
 {
     Call *call = sending->call;
-    SapWorldInfo info;
     if (!api_module_exists(call, sending->module)) {
         return false;
     }
     int rc = sap_world_create(call->api->universe, call->arg, sending->module, SAP_ENCODING_JSON,
                               NULL, 0);
-    if (rc == SAP_OK) {
+    if (rc == SAP_OK || rc == SAP_EXISTS) {
         return true;
-    }
-    if (rc == SAP_EXISTS) {
-        rc = sap_world_info(call->api->universe, call->arg, &info);
-        return (rc == SAP_OK && info.status != SAP_WORLD_DONE) ||
-               call_fail_world(call, SAP_NOTFOUND, call->arg);
     }
     if (rc == SAP_BUSY) {
         return call_fail(call, API_BUSY,

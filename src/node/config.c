@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/assert.h"
 #include "common/fd.h"
@@ -388,4 +389,25 @@ const char *const *config_list(const Config *config, ConfigKey key, size_t *coun
 const char *config_origin(const Config *config, ConfigKey key)
 {
     return config->values[key].origin;
+}
+
+const char *config_python_path(const Config *config, char room[CONFIG_PATH_MAX])
+{
+    static const char *const places[] = {"../share/sapling/python", "../clients/python"};
+    const char *given = config_text(config, CONFIG_PYTHON_PATH);
+    char program[CONFIG_PATH_MAX / 2];
+    ssize_t len = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (given[0] != '\0' || len <= 0) {
+        return given[0] != '\0' ? given : NULL;
+    }
+    program[len] = '\0';
+    *strrchr(program, '/') = '\0';
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        char path[CONFIG_PATH_MAX];
+        (void)snprintf(path, sizeof path, "%s/%s", program, places[i]);
+        if (realpath(path, room) != NULL) {
+            return room;
+        }
+    }
+    return NULL;
 }

@@ -111,6 +111,10 @@ const char *config_hint(const Config *config);
 const char *config_text(const Config *config, ConfigKey key);
 uint64_t config_number(const Config *config, ConfigKey key);
 const char *const *config_list(const Config *config, ConfigKey key, size_t *count_out);
+enum { CONFIG_PATH_MAX = 4096 };
+/* Where Sapling's own Python module is: as it is set, where this program is installed, or in its source tree.
+ * NULL: nowhere. Borrowed as of config_text(), or from `room`. */
+const char *config_python_path(const Config *config, char room[CONFIG_PATH_MAX]);
 /* "default", "--data", "SAPLING_NODE_DATA", "./sapling-node.conf:3". */
 const char *config_origin(const Config *config, ConfigKey key);
 

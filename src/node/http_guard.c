@@ -100,7 +100,7 @@ static bool check_host(Call *call, const GuardHeaders *headers)
         return call_fail(
             call, API_BAD_HOST,
             "the header Host is \"%.200s\": address the node as localhost or 127.0.0.1, or "
-            "give it this name with --name",
+            "give it this name with --host-name",
             host == NULL ? "" : host);
     }
     const char *origin = headers->origin;

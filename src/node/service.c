@@ -52,7 +52,7 @@ struct Service {
     SAP_ATOMIC(bool) up;
     bool opened;
     NodeError said; /* the last message of the store, while it is opened */
-    char python[DATA_PATH_MAX];
+    char python[CONFIG_PATH_MAX];
     char secrets[DATA_PATH_MAX];
     char *allowed_text; /* owned: the lines of modules.allow */
     const char **allowed;
@@ -118,28 +118,6 @@ static void wake_roles(void *ctx)
     universe_poke_all(((Service *)ctx)->universe);
 }
 
-/* Sapling's own Python module: where this program is installed, or in its source tree. */
-static const char *find_python(Service *service)
-{
-    static const char *const places[] = {"../share/sapling/python", "../clients/python"};
-    const char *given = text_or_null(service->options.config, CONFIG_PYTHON_PATH);
-    char program[DATA_PATH_MAX / 2];
-    ssize_t len = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (given != NULL || len <= 0) {
-        return given;
-    }
-    program[len] = '\0';
-    *strrchr(program, '/') = '\0';
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        char path[DATA_PATH_MAX];
-        (void)snprintf(path, sizeof path, "%s/%s", program, places[i]);
-        if (realpath(path, service->python) != NULL) {
-            return service->python;
-        }
-    }
-    return NULL;
-}
-
 static int open_runner(Service *service, NodeError *error)
 {
     const Config *config = service->options.config;
@@ -151,7 +129,7 @@ static int open_runner(Service *service, NodeError *error)
         .timeout_ns = config_number(config, CONFIG_EXEC_TIMEOUT) * MS_NS,
         .max_memory = config_number(config, CONFIG_EXEC_MEMORY),
         .user = text_or_null(config, CONFIG_EXEC_USER),
-        .python_path = find_python(service),
+        .python_path = config_python_path(service->options.config, service->python),
         .wake = wake_roles,
         .wake_ctx = service,
     };

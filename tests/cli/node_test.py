@@ -549,6 +549,10 @@ class Worlds(NodeCase):
                          '{"put":{"total":3},"reply":{"total":3}}\n')
         asked = json.loads(self.text("world", "try", "exec:hello.py", stdin='{"name":"remind"}'))["do"]
         self.assertEqual([timer["timer"] for timer in asked], ["remind", "close"])
+        self.write("twice.py", "#!/usr/bin/env python3\nfrom sapling import handler, run\n"
+                   "@handler\ndef twice(e):\n    return e.body * 2\nrun()\n")
+        os.chmod(self.path("twice.py"), 0o755)
+        self.assertEqual(self.text("world", "try", "./twice.py", stdin='{"body":21}'), '{"reply":42}\n')
         for program in ("#!/bin/sh\ncat\n", "#!/bin/sh\necho hi\n", "#!/bin/sh\nexit 3\n"):
             self.write("bad.sh", program)
             os.chmod(self.path("bad.sh"), 0o755)
