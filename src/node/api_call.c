@@ -113,6 +113,7 @@ static int replace_marks(Call *call, const Buf *dumped, Buf *out)
     const char *at = (const char *)dumped->data;
     const char *end = at + dumped->len;
     int rc = SAP_OK;
+    SAP_ASSERT(at != NULL);
     write_mark(call, 0, mark);
     size_t fixed = MARK_LEN - MARK_DIGITS;
     while (rc == SAP_OK) {

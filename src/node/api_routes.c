@@ -1,6 +1,7 @@
 /* api_routes.c - see api_routes.h. */
 #include "node/api_routes.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "common/assert.h"
@@ -149,7 +150,8 @@ static bool fail_method(Call *call, const char *method, const char *path)
         if (match_path(routes[i].path, path, &name)) {
             size_t used = strlen(call->allow_text);
             SAP_ASSERT(used + strlen(routes[i].method) + 3 < sizeof call->allow_text);
-            strcat(strcat(call->allow_text, used > 0 ? ", " : ""), routes[i].method);
+            (void)snprintf(call->allow_text + used, sizeof call->allow_text - used, "%s%s",
+                           used > 0 ? ", " : "", routes[i].method);
         }
     }
     call->allow = call->allow_text;
