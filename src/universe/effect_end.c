@@ -388,7 +388,7 @@ static int end_body(SapStoreTxn *store_txn, void *ctx)
     const Endings *endings = (const Endings *)ctx;
     UniverseTxn txn;
     UniverseGuard guards[SAP_STORE_MAX_GUARDS];
-    uint32_t first[ENDINGS_AT_ONCE]; /* guard of each */
+    uint32_t first[ENDINGS_AT_ONCE] = {0}; /* guard of each */
     uint32_t guard_count = 0;
     Digest blobs[ENDINGS_AT_ONCE];
     uint32_t blob_count = 0;
