@@ -6,8 +6,8 @@
  *   of a message    it was delivered once at most; exactly once if its receipt says so, and not at all if the
  *                   receipt says otherwise, or that another message had its id
  *   of a question   it was delivered once at most; once if there was a reply to it, never if it was refused
- *   of a reply      it came to whoever had asked, in time or too late, where both worlds have lived all the time
- *   of the first two  one answer at most was handled, and none after a cancel
+ *   of both         one answer at most was handled, and none after a cancel
+ *   of a reply      it came to whoever had asked, in time or too late, if both worlds have lived all the time
  *   of a promise    it was resolved or has timed out, once, and whoever was told that it is resolved has resolved it */
 #ifndef SAPLING_UNIVERSE_SIMULATE_TALK_H
 #define SAPLING_UNIVERSE_SIMULATE_TALK_H

@@ -260,13 +260,20 @@ END_TEST
 
 START_TEST(messages_of_a_world_that_has_finished_are_delivered_and_those_of_a_deleted_one_are_not)
 {
+    bool drained = false;
     begin(STORE_BED_MEMORY);
     scene_create(&scene, "c", "talk");
     talk_settle(worker);
     talk_do(&scene, "a", "send b bye ref=r delay_ms=1000\nsend nobody bye delay_ms=1000\ndone");
     talk_do(&scene, "c", "send b never ref=r delay_ms=1000");
     talk_settle(worker);
+    ck_assert_uint_eq(scene_rows(&scene, WIT_DBI_EFFECTS_PENDING), 3);
     EXPECT_RC(sap_world_delete(scene.universe, "c", "gone"), SAP_OK);
+    for (int i = 0; i < 100 && !drained; i++) {
+        EXPECT_RC(sap_world_drain(scene.universe, "c", 0, &drained), SAP_OK);
+    }
+    ck_assert_uint_eq(scene_rows(&scene, WIT_DBI_EFFECTS_PENDING), 2);
+    scene_create(&scene, "c", "talk"); /* which has said nothing */
     talk_settle(worker);
     scene_pass_ms(&scene, 2 * SECOND_MS);
     talk_expect(&scene, worker, "b", "bye from a: ;");
