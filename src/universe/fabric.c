@@ -314,9 +314,32 @@ static void begin_request(IngressRequest *request, const WitUniverseEffect *effe
     request->item.time_ns = now_ns;
 }
 
-static void fill_reply(IngressRequest *request, const FabricDelivery *delivery)
+/* The timer of the question that the reply answers. SAP_NOTFOUND: it has fired, or is damaged. */
+static int read_question(SapStoreTxn *txn, uint32_t universe, const FabricDelivery *delivery,
+                         WitUniverseDbi37TimersDueValue *due_out)
+{
+    RowKey key;
+    RowKey due;
+    Slice val = {0};
+    row_key_dedupe(&key, WIT_DBI_TIMERS_DEDUPE, universe, delivery->params.answers.data);
+    int rc = timer_dedupe_get(txn, &key, &due);
+    rc = rc == SAP_OK ? universe_get(txn, &due, &val) : rc;
+    rc = rc == SAP_OK ? row_decode_code(wit_universe_dbi37_timers_due_value_decode(
+                            val.data, val.len, due_out, NULL))
+                      : rc;
+    return rc == SAP_CORRUPT ? SAP_NOTFOUND : rc;
+}
+
+/* `question` has what the step that asked was about, as the other receipts of a question have; NULL: its time is
+ * over, and the reply is of no use. */
+static void fill_reply(IngressRequest *request, const FabricDelivery *delivery,
+                       const WitUniverseDbi37TimersDueValue *question)
 {
     const WitUniverseFabricSendParams *params = &delivery->params;
+    if (question != NULL) {
+        request->item.correlation_id = question->correlation_id;
+        request->item.trace_parent = question->trace_parent;
+    }
     request->item_class = WIT_UNIVERSE_ITEM_CLASS_RECEIPT;
     request->item.kind = WIT_UNIVERSE_ITEM_KIND_REPLY;
     request->item.name = lend_bytes(FABRIC_ASK, sizeof FABRIC_ASK - 1);
@@ -334,6 +357,7 @@ static int put_message(UniverseTxn *txn, SapStore *store, uint32_t universe,
     IngressRequest request;
     Digest hash;
     Buf reply_to = {0};
+    WitUniverseDbi37TimersDueValue question = {0};
     int rc = SAP_OK;
     begin_request(&request, effect, delivery, sap_store_due_ns(store));
     memcpy(request.seq, delivery->seq, UNIVERSE_SEQ);
@@ -341,7 +365,9 @@ static int put_message(UniverseTxn *txn, SapStore *store, uint32_t universe,
     request.item.payload = params->payload;
     request.item.headers = params->headers;
     if (fabric_is_reply(delivery)) {
-        fill_reply(&request, delivery);
+        rc = read_question(txn->txn, universe, delivery, &question);
+        fill_reply(&request, delivery, rc == SAP_OK ? &question : NULL);
+        rc = rc == SAP_NOTFOUND ? SAP_OK : rc;
     } else {
         request.item_class = WIT_UNIVERSE_ITEM_CLASS_MESSAGE;
         request.item.kind = WIT_UNIVERSE_ITEM_KIND_MESSAGE;
@@ -350,7 +376,7 @@ static int put_message(UniverseTxn *txn, SapStore *store, uint32_t universe,
                      (Slice){params->payload.data, params->payload.len}, &hash);
         request.item.hash = lend_bytes(hash.bytes, sizeof hash.bytes);
     }
-    if (params->ask) {
+    if (rc == SAP_OK && params->ask) {
         FabricAsker asker = {.ref = {effect->origin_name.data, effect->origin_name.len}};
         universe_name_copy(&asker.world, &effect->world);
         memcpy(asker.hash, effect->intent_hash.data, sizeof asker.hash);
@@ -358,6 +384,7 @@ static int put_message(UniverseTxn *txn, SapStore *store, uint32_t universe,
         request.item.reply_to = lend_bytes(reply_to.data, reply_to.len);
     }
     rc = rc == SAP_OK ? ingress_put_rows(txn, universe, &request) : rc;
+    wit_universe_dbi37_timers_due_value_free(&question);
     buf_release(&reply_to);
     return rc;
 }

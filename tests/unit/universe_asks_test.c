@@ -460,6 +460,11 @@ START_TEST(a_correlation_goes_on_into_effects_timers_and_their_receipts)
     talk_settle(worker);
     ck_assert_str_eq(talk_seen.correlation_id, "order-7");
     ck_assert_str_eq(talk_seen.trace_parent, "00-trace-01");
+    /* What the question says to others is not what its receipt belongs to. */
+    talk_do(&scene, "a", "ask b question ref=r corr=other");
+    talk_expect(&scene, worker, "a", "e ok  null;t fired;q timeout timeout null;r ok  ;");
+    ck_assert_str_eq(talk_seen.correlation_id, "order-7");
+    ck_assert_str_eq(talk_seen.trace_parent, "00-trace-01");
     finish();
 }
 END_TEST
