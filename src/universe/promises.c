@@ -8,6 +8,7 @@
 #include "universe/effect_rows.h"
 #include "universe/handler.h"
 #include "universe/hex.h"
+#include "universe/journal.h"
 #include "universe/payload.h"
 #include "universe/universe_impl.h"
 
@@ -91,6 +92,7 @@ typedef struct Resolution {
     SapStore *store;
     RowKey key;
     UniverseName world; /* that waits, as it was read before */
+    uint64_t height;    /* of that world then */
     WitUniverseReceiptStatus status;
     const char *code;
     SapEncoding encoding;
@@ -147,6 +149,16 @@ static int resolve_body(SapStoreTxn *store_txn, void *ctx)
     return rc;
 }
 
+static int read_height(SapStoreTxn *txn, const Resolution *resolution, uint64_t *height_out)
+{
+    RowKey key;
+    HeadRow head = {0};
+    row_key_world(&key, WIT_DBI_HEAD, resolution->universe, &resolution->world);
+    int rc = head_row_get(txn, &key, &head);
+    *height_out = head.height;
+    return rc == SAP_NOTFOUND ? SAP_OK : rc;
+}
+
 /* Which world waits. */
 static int find_promise(Resolution *resolution)
 {
@@ -157,9 +169,51 @@ static int find_promise(Resolution *resolution)
     if (rc == SAP_OK) {
         universe_name_copy(&resolution->world, &promise.world);
         wit_universe_dbi42_promises_value_free(&promise);
+        rc = read_height(txn, resolution, &resolution->height);
     }
     sap_store_abort(txn);
     return rc;
+}
+
+/* An entry that has taken the item. */
+typedef struct TakenItem {
+    const uint8_t *seq;
+    bool found;
+} TakenItem;
+
+static int see_taken(void *ctx, uint64_t height, uint64_t epoch, Slice content,
+                     const WitUniverseEntry *entry)
+{
+    TakenItem *taken = (TakenItem *)ctx;
+    (void)height;
+    (void)epoch;
+    (void)content;
+    taken->found = taken->found || (entry->seq.len == UNIVERSE_SEQ &&
+                                    memcmp(entry->seq.data, taken->seq, UNIVERSE_SEQ) == 0);
+    return SAP_OK;
+}
+
+/* Whether a run of unknown outcome has put the item: it waits, or an entry since then has taken it. The row
+ * of the promise is gone, so no run can put it any more. SAP_NOTFOUND: it was not put. */
+static int find_item(const Resolution *resolution)
+{
+    SapStoreTxn *txn = NULL;
+    RowKey key;
+    Slice val = {0};
+    uint64_t height = 0;
+    TakenItem taken = {.seq = resolution->seq};
+    row_key_inbox(&key, resolution->universe, &resolution->world, WIT_UNIVERSE_ITEM_CLASS_RECEIPT,
+                  resolution->seq);
+    int rc = sap_store_begin(resolution->store, SAP_STORE_READ_NEWEST, &txn);
+    rc = rc == SAP_OK ? universe_get(txn, &key, &val) : rc;
+    bool gone = rc == SAP_NOTFOUND;
+    rc = gone ? read_height(txn, resolution, &height) : rc;
+    sap_store_abort(txn);
+    if (gone && rc == SAP_OK && height > resolution->height) {
+        rc = journal_read(resolution->store, resolution->universe, &resolution->world,
+                          resolution->height + 1, height, see_taken, &taken);
+    }
+    return rc == SAP_OK && gone && !taken.found ? SAP_NOTFOUND : rc;
 }
 
 static int run_resolution(SapUniverse *universe, Resolution *resolution)
@@ -178,7 +232,7 @@ static int run_resolution(SapUniverse *universe, Resolution *resolution)
         rc = sap_store_run(universe->store, SAP_STORE_GUARDED, resolve_body, resolution, &unknown);
     }
     /* The run of unknown outcome has done it, or its time was over meanwhile. */
-    return rc == SAP_NOTFOUND && was_unknown ? SAP_OK : rc;
+    return rc == SAP_NOTFOUND && was_unknown ? find_item(resolution) : rc;
 }
 
 int sap_promise_resolve(SapUniverse *universe, const char *id, SapReceiptStatus status,

@@ -414,6 +414,45 @@ START_TEST(a_promise_times_out_or_is_cancelled_and_then_nobody_resolves_it)
 }
 END_TEST
 
+/* Before the transaction runs again: its world takes what is there, or its time is over. */
+static uint32_t pass_at_begin_ms;
+
+static void pass_once(SapStoreCall call)
+{
+    if (call == SAP_STORE_CALL_BEGIN && scene.fault_times == 0 && pass_at_begin_ms > 0) {
+        uint32_t ms = pass_at_begin_ms;
+        pass_at_begin_ms = 0;
+        scene_pass_ms(&scene, ms);
+        scene_run_role(worker, SAP_ROLE_TIMERS);
+        scene_run(worker);
+    }
+}
+
+START_TEST(whoever_is_told_that_a_promise_is_resolved_has_resolved_it)
+{
+    static const SapStoreFault faults[] = {SAP_STORE_FAULT_LOST_BEFORE, SAP_STORE_FAULT_LOST_AFTER};
+    char id[SAP_PROMISE_ID_SIZE];
+    begin(STORE_BED_MEMORY);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        bool happened = faults[i] == SAP_STORE_FAULT_LOST_AFTER;
+        talk_do(&scene, "a", "promise p ms=1000");
+        talk_settle(worker);
+        read_id(id);
+        scene.fault_call = SAP_STORE_CALL_COMMIT;
+        scene.fault = faults[i];
+        scene.fault_times = 1;
+        pass_at_begin_ms = 2 * SECOND_MS;
+        scene.on_call = pass_once;
+        ck_assert_int_eq(resolve(id, SAP_RECEIPT_OK, "yes"), happened ? SAP_OK : SAP_NOTFOUND);
+        ck_assert_uint_eq(pass_at_begin_ms, 0);
+        scene.on_call = NULL;
+        talk_expect(&scene, worker, "a",
+                    happened ? "p timeout timeout null;p ok  yes;" : "p timeout timeout null;");
+    }
+    finish();
+}
+END_TEST
+
 START_TEST(a_promise_of_unknown_outcome_is_resolved_once)
 {
     static const SapStoreFault faults[] = {SAP_STORE_FAULT_LOST_BEFORE, SAP_STORE_FAULT_LOST_AFTER};
@@ -506,6 +545,7 @@ int main(void)
     tcase_add_test(tcase, a_promise_whose_timer_a_person_ends_is_over_for_everybody);
     tcase_add_test(tcase, a_promise_times_out_or_is_cancelled_and_then_nobody_resolves_it);
     tcase_add_test(tcase, a_promise_of_unknown_outcome_is_resolved_once);
+    tcase_add_test(tcase, whoever_is_told_that_a_promise_is_resolved_has_resolved_it);
     tcase_add_test(tcase, a_correlation_goes_on_into_effects_timers_and_their_receipts);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
