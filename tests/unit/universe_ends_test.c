@@ -254,6 +254,54 @@ START_TEST(a_world_that_is_done_has_a_result_and_takes_nothing_more)
 }
 END_TEST
 
+/* The transaction of the drain before which somebody deletes the world. */
+static uint32_t delete_at;
+
+static void delete_at_begin(SapStoreCall call)
+{
+    if (call == SAP_STORE_CALL_BEGIN && delete_at > 0 && --delete_at == 0) {
+        ck_assert_int_eq(sap_world_delete(scene.universe, "w", ""), SAP_OK);
+    }
+}
+
+static void send_numbered(const char *name, uint32_t number)
+{
+    char id[16];
+    (void)snprintf(id, sizeof id, "%" PRIu32, number);
+    scene_send(&scene, "w", name, id);
+}
+
+START_TEST(a_world_that_is_deleted_while_it_is_emptied_as_a_done_one_keeps_nothing)
+{
+    enum { MOST_BEGINS = 100 };
+    SapWorker *worker = ringing_worker("a");
+    uint32_t begins = 0;
+    for (bool deleted = true; deleted; begins++) {
+        bool drained = false;
+        ck_assert_uint_lt(begins, MOST_BEGINS);
+        scene_create(&scene, "w", "ends");
+        send_numbered("effect", 3 * begins);
+        send_numbered("done", 3 * begins + 1);
+        send_numbered("x", 3 * begins + 2);
+        scene_run(worker);
+        ck_assert_int_eq(scene_info(&scene, "w").status, SAP_WORLD_DONE);
+        delete_at = begins + 1;
+        scene.on_call = delete_at_begin;
+        for (int i = 0; i < MOST_BEGINS && !drained; i++) {
+            ck_assert_int_eq(sap_world_drain(scene.universe, "w", 0, &drained), SAP_OK);
+        }
+        scene.on_call = NULL;
+        deleted = delete_at == 0;
+        ck_assert(drained && scene_info(&scene, "w").drained);
+        ck_assert_uint_eq(scene_rows(&scene, WIT_DBI_RESULTS), !deleted);
+        ck_assert_uint_eq(scene_rows(&scene, WIT_DBI_EFFECTS_PENDING), deleted ? 0 : 2);
+    }
+    printf("universe_ends: deleted before each of %" PRIu32 " transactions of a drain\n",
+           begins - 1);
+    ck_assert_uint_gt(begins, 3);
+}
+END_TEST
+
 START_TEST(a_step_that_is_rejected_finishes_nothing)
 {
     SapReply *result = NULL;
@@ -904,6 +952,7 @@ int main(void)
     suite_add_tcase(suite, every);
     tcase_add_checked_fixture(memory, set_up, tear_down);
     tcase_set_timeout(memory, TIMEOUT_S);
+    tcase_add_test(memory, a_world_that_is_deleted_while_it_is_emptied_as_a_done_one_keeps_nothing);
     tcase_add_test(memory, a_step_that_is_rejected_finishes_nothing);
     tcase_add_loop_test(memory, a_last_step_of_unknown_outcome_happens_once, 0, 2);
     tcase_add_loop_test(memory, a_creation_of_unknown_outcome_happens_once, 0, 2);
