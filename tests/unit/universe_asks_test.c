@@ -138,6 +138,9 @@ START_TEST(a_question_that_is_cancelled_has_no_receipt)
     talk_do(&scene, "a", "cancel q");
     talk_do(&scene, "b", "answer");
     talk_settle(worker);
+    /* Its timer went with it, and does not wait for its time. */
+    ck_assert_uint_eq(scene_rows(&scene, WIT_DBI_TIMERS_DUE), 0);
+    ck_assert_uint_eq(scene_rows(&scene, WIT_DBI_TIMERS_DEDUPE), 0);
     scene_pass_ms(&scene, 60 * SECOND_MS);
     talk_settle(worker);
     ck_assert_str_eq(talk_row(&scene, "a", "text"), "");
