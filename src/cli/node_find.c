@@ -175,11 +175,11 @@ static int find_usual(const Call *call, NodePlace *place_out)
                        "%u nodes run here: %s%s", (unsigned)nodes.count, nodes.names,
                        nodes.count > NODES_NAMED ? ", ..." : "");
     }
-    if (nodes.count == 0) {
-        nodes.first.address = strdup(NODE_ADDRESS);
-    }
     *place_out = nodes.first;
-    return nodes.first.address != NULL ? EXIT_DONE : ui_no_memory(call->ui);
+    if (nodes.count == 0) {
+        place_out->address = strdup(NODE_ADDRESS);
+    }
+    return place_out->address != NULL ? EXIT_DONE : ui_no_memory(call->ui);
 }
 
 /* ---- By name ----------------------------------------------------------------------------------- */

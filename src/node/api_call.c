@@ -110,10 +110,10 @@ static void write_mark(const Call *call, uint32_t number, char out[MARK_LEN + 1]
 static int replace_marks(Call *call, const Buf *dumped, Buf *out)
 {
     char mark[MARK_LEN + 1];
+    SAP_ASSERT(dumped->data != NULL);
     const char *at = (const char *)dumped->data;
     const char *end = at + dumped->len;
     int rc = SAP_OK;
-    SAP_ASSERT(at != NULL);
     write_mark(call, 0, mark);
     size_t fixed = MARK_LEN - MARK_DIGITS;
     while (rc == SAP_OK) {
