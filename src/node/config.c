@@ -393,7 +393,8 @@ const char *config_origin(const Config *config, ConfigKey key)
 
 const char *config_python_path(const Config *config, char room[CONFIG_PATH_MAX])
 {
-    static const char *const places[] = {"../share/sapling/python", "../clients/python"};
+    static const char *const places[] = {"../share/sapling/python", "../clients/python",
+                                         "../../clients/python"};
     const char *given = config_text(config, CONFIG_PYTHON_PATH);
     char program[CONFIG_PATH_MAX / 2];
     ssize_t len = readlink("/proc/self/exe", program, sizeof program - 1);
