@@ -99,7 +99,7 @@ static int look_at_payload(const FabricServer *server, FabricDelivery *delivery,
     return rc;
 }
 
-/* Nobody wants a reply in vain, so that replies are never refused for the depth of an inbox. */
+/* Checks the depth of the destination's inbox. A reply is never refused for it: a world waits for it. */
 static int look_at_depth(const FabricServer *server, FabricDelivery *delivery, EffectResult *result)
 {
     int rc = fabric_is_reply(delivery)

@@ -21,7 +21,7 @@ enum { WORLD_SEED = 16 };
 void promise_id(const uint8_t seed[WORLD_SEED], const uint8_t hash[UNIVERSE_DIGEST],
                 uint8_t id_out[UNIVERSE_DIGEST]);
 
-/* Adds the row; written by the holder under lease and head. */
+/* Adds the row of a promise to what the holder's commit writes, under the guards of lease and head. */
 int promise_write(WriteSet *writes, uint32_t universe, const uint8_t id[UNIVERSE_DIGEST],
                   const WitUniverseDbi42PromisesValue *promise);
 
